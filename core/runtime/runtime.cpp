@@ -321,7 +321,10 @@ Result<JobNumber> Runtime::add_job(std::string_view nspace) {
         job = read_job(std::string(nspace));
     }
     if (!job) {
-        return Error{Errc::not_found, "another job: " + job.error().text};
+        const Errc cause = job.error().code;
+        const bool is_gone = _own_launcher && cause != Errc::timed_out && cause != Errc::out_of_memory;
+        return Error{Errc::not_found,
+            is_gone ? "all processes of the other job have ended" : "another job: " + job.error().text};
     }
     return _jobs->add(std::move(*job));
 }

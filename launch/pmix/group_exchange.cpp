@@ -14,8 +14,8 @@ void GroupExchange::join(const pmix_proc_t& requestor, const std::string& name, 
     std::optional<std::string> lowest;
     for (const pmix_proc_t& member : members) {
         const std::optional<JobDirectory::Job> job = _jobs.job(member.nspace);
-        if (!job) {
-            answer(PMIX_ERR_BAD_PARAM, 0);
+        if (!job) { // all processes of it have ended
+            answer(PMIX_ERR_PROC_ABORTED, 0);
             return;
         }
         const std::string& run = job->run.empty() ? _links.own() : job->run;

@@ -107,7 +107,7 @@ int connect_groups(
     }
     if (words[0] != MPI_SUCCESS) {
         if (local.rank != root) {
-            *problem = "the root has failed to reach the other group";
+            *problem = "it has failed in the root, rank " + std::to_string(root) + ", whose text has the cause";
         }
         return int(words[0]);
     }

@@ -7,11 +7,13 @@
 #include "core/runtime/pset_definition.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sys/utsname.h>
+#include <system_error>
 
 namespace patchbay {
 
@@ -52,11 +54,16 @@ std::string_view value_of(const Keys& keys, std::string_view key) {
     return found == keys.end() ? std::string_view() : std::string_view(found->second);
 }
 
+Failure cannot_be_read(const std::string& name) {
+    const std::string cause = std::generic_category().message(errno);
+    return {MPI_ERR_SPAWN, "the file \"" + name + "\" of info key file cannot be read: " + cause};
+}
+
 // The file of key `file`: lines `key = value`; `#` begins a comment. Keys of the info have precedence.
 Failure read_file(const std::string& name, Keys& keys) {
     std::ifstream file(name);
     if (!file) {
-        return {MPI_ERR_SPAWN, "the file \"" + name + "\" of info key file cannot be read"};
+        return cannot_be_read(name);
     }
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
@@ -70,7 +77,7 @@ Failure read_file(const std::string& name, Keys& keys) {
         }
         keys.emplace(trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1)));
     }
-    return {};
+    return file.bad() ? cannot_be_read(name) : Failure{}; // a directory can be opened
 }
 
 // All jobs of one mpirun run on one machine.

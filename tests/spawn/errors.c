@@ -68,9 +68,7 @@ static void check_arguments(void) {
 static void check_programs(void) {
     const int code = spawn_with("/no/such/program", 2, MPI_INFO_NULL, 0);
     CHECK_CLASS(code, MPI_ERR_SPAWN);
-    if (rank == 0) {
-        check_text(code, "/no/such/program");
-    }
+    check_text(code, rank == 0 ? "/no/such/program" : "it has failed in the root, rank 0, whose text has the cause");
     CHECK_CLASS(spawn_with("no_such_program_in_path", 3, MPI_INFO_NULL, size - 1), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_with("/", 1, MPI_INFO_NULL, 0), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_with("/etc/passwd", 1, MPI_INFO_NULL, 0), MPI_ERR_SPAWN);
@@ -109,6 +107,7 @@ static void check_keys(void) {
     CHECK_CLASS(spawn_key("arch", "pdp11"), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_key("wdir", "/no/such/directory"), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_key("file", "/no/such/file"), MPI_ERR_SPAWN);
+    CHECK_CLASS(spawn_key("file", "/"), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_key("soft", "3:8"), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_key("soft", "1:2:0"), MPI_ERR_INFO_VALUE);
     CHECK_CLASS(spawn_key("soft", "many"), MPI_ERR_INFO_VALUE);

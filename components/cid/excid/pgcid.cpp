@@ -90,8 +90,10 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Constr
     Runtime& runtime = _context.runtime();
     // Names do not tell the own job, and PMIx does not distinguish groups of several jobs that have the same name.
     const std::string job = group.has_other_jobs() ? "" : std::to_string(runtime.jobs().nonce_of(own_job)) + ' ';
-    auto request = _source == PgcidSource::pmix ? runtime.pmix_group_start("patchbay " + job + name, members)
-                                                : runtime.group_start("pgcid " + name, members);
+    // A PMIx group waits for ever for a process of another job that has ended before it joins.
+    const bool by_pmix = _source == PgcidSource::pmix && !(group.has_other_jobs() && runtime.own_launcher());
+    auto request = by_pmix ? runtime.pmix_group_start("patchbay " + job + name, members)
+                           : runtime.group_start("pgcid " + name, members);
     if (!request) {
         return note_cause({request.error().code,
             "cid/excid: no PGCID: " + request.error().text + "; cid_excid_source=bootstrap needs no launcher"});
