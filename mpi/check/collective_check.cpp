@@ -105,17 +105,23 @@ private:
 // Whether this thread is in a collective that has been compared: those of which it consists are not.
 thread_local bool inside = false;
 
+// The blocking forms.
 class CheckedCollectives final : public coll::Forward {
 public:
-    CheckedCollectives(Progress& progress, std::unique_ptr<coll::Module> wrapped) noexcept
+    // `buffers`: null where they are not checked; `compares`: the calls of the members.
+    CheckedCollectives(Progress& progress, bool compares, std::shared_ptr<BufferCheck> buffers,
+        std::unique_ptr<coll::Module> wrapped) noexcept
         : Forward(std::move(wrapped)),
-          _progress(progress) {}
+          _progress(progress),
+          _compares(compares),
+          _buffers(std::move(buffers)) {}
 
     int blocking(const coll::Call& call, Communicator& comm) noexcept override {
         if (inside) {
             return wrapped().run_blocking(call, comm);
         }
-        const auto exchange = compare_calls(_progress, call, coll::Form::blocking, comm);
+        look_at_buffers(call, comm);
+        const auto exchange = _compares ? compare_calls(_progress, call, coll::Form::blocking, comm) : nullptr;
         int code = wait_for_result(_progress, exchange);
         if (code == MPI_SUCCESS) {
             inside = true;
@@ -126,7 +132,21 @@ public:
     }
 
 private:
+    // Another operation may be using them.
+    void look_at_buffers(const coll::Call& call, Communicator& comm) noexcept {
+        if (_buffers != nullptr) {
+            unless_exhausted([&] {
+                for (const MessageCall& buffer :
+                    buffers_of(call, name_of_call(call.function, coll::Form::blocking), comm)) {
+                    _buffers->look_at(buffer);
+                }
+            });
+        }
+    }
+
     Progress& _progress;
+    const bool _compares;
+    const std::shared_ptr<BufferCheck> _buffers;
 };
 
 } // namespace
@@ -163,9 +183,10 @@ int CollectiveCheck::compare_constructor(const char* function, Communicator& com
 }
 
 void CollectiveCheck::wrap(Communicator&, std::unique_ptr<coll::Module>& module) {
-    if (_checks.collectives) {
+    if (_checks.collectives || _checks.buffers) {
         void* const memory = ::operator new(sizeof(CheckedCollectives));
-        module.reset(::new (memory) CheckedCollectives(_progress, std::move(module)));
+        module.reset(::new (memory) CheckedCollectives(
+            _progress, _checks.collectives, _checks.buffers ? _buffers : nullptr, std::move(module)));
     }
 }
 

@@ -31,7 +31,9 @@ int Envelope::enclose(const void* buffer, MPI_Count count, const Datatype& type)
     Recipe recipe;
     recipe.combiner = MPI_COMBINER_STRUCT;
     recipe.large = true;
-    recipe.counts = {2, MPI_Count(sizeof _signature), count, address_of(&_signature), address_of(buffer)};
+    // Elements without data may be so many that their extents do not fit.
+    recipe.counts = {
+        2, MPI_Count(sizeof _signature), type.size == 0 ? 0 : count, address_of(&_signature), address_of(buffer)};
     recipe.types.push_back(Ref<Datatype>::share(to_object<Datatype>(MPI_BYTE)));
     recipe.types.push_back(Ref<Datatype>::share(const_cast<Datatype*>(&type)));
     const int code = Datatype::create(std::move(recipe), &_type);

@@ -7,7 +7,7 @@ namespace patchbay::check {
 
 void WindowCheck::wrap(const Window& window, std::unique_ptr<osc::Module>& module) {
     void* const memory = ::operator new(sizeof(CheckedWindow));
-    module.reset(::new (memory) CheckedWindow(_checks, _buffers, window, std::move(module)));
+    module.reset(::new (memory) CheckedWindow(_checks, *_buffers, window, std::move(module)));
 }
 
 } // namespace patchbay::check

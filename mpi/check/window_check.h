@@ -4,20 +4,24 @@
 #include "mpi/check/buffer_check.h"
 #include "mpi/check/checks.h"
 
+#include <memory>
+#include <utility>
+
 namespace patchbay::check {
 
 // Checks the one-sided operations of the program: a module that stands before that of each window.
 class WindowCheck final : public osc::Outermost {
 public:
-    explicit WindowCheck(const Checks& checks) noexcept
+    // `buffers`: of all messages and windows.
+    WindowCheck(const Checks& checks, std::shared_ptr<BufferCheck> buffers) noexcept
         : _checks(checks),
-          _buffers(checks.buffers) {}
+          _buffers(std::move(buffers)) {}
 
     void wrap(const Window& window, std::unique_ptr<osc::Module>& module) override;
 
 private:
     const Checks _checks;
-    BufferCheck _buffers; // of all windows
+    const std::shared_ptr<BufferCheck> _buffers;
 };
 
 } // namespace patchbay::check

@@ -317,7 +317,7 @@ Status InstanceBuilder::prepare_osc() {
     _cleanup.push([&instance = _instance] { instance._osc_lease.release(); });
     const ParamRegistry& params = _instance.core().params;
     if (_checks.of_windows()) {
-        auto checked = std::make_shared<check::WindowCheck>(_checks);
+        auto checked = std::make_shared<check::WindowCheck>(_checks, _buffers);
         _instance._osc_selector.set_outermost(checked.get());
         _cleanup.push([checked, &instance = _instance]() mutable {
             instance._osc_selector.set_outermost(nullptr);

@@ -233,6 +233,13 @@ CASES = {
             "0 mpi_check buffers: MPI_Get from rank 0 on window grid at {into_old} in two_results: 4 bytes of its buffer "
             "are in use by MPI_Fetch_and_op from rank 0 on window grid at {first_old} in two_results. Complete that "
             "operation before, or use other memory"]),
+        ("into_awaited_memory", 1, [
+            "0 mpi_check buffers: MPI_Bcast on communicator MPI_COMM_SELF at {bcast_awaited} in into_awaited_memory: 4 "
+            "bytes of its buffer are in use by MPI_Irecv from rank 0 with tag 11 on communicator MPI_COMM_SELF at "
+            "{awaited} in into_awaited_memory. Complete that operation before, or use other memory",
+            "0 mpi_check buffers: MPI_Get from rank 0 on window grid at {get_awaited} in into_awaited_memory: 4 bytes of "
+            "its buffer are in use by MPI_Irecv from rank 0 with tag 11 on communicator MPI_COMM_SELF at {awaited} in "
+            "into_awaited_memory. Complete that operation before, or use other memory"]),
     ],
     "windows": [
         ("same_target", 1, [

@@ -35,6 +35,16 @@ static void signatures(void) {
         CHECK_EQUAL(count, 4);
         CHECK_EQUAL(received[0], 0);
     }
+    /* Elements without data, whose extents would not fit. */
+    MPI_Datatype nothing, wide;
+    MPI_Type_contiguous(0, MPI_INT, &nothing);
+    MPI_Type_create_resized(nothing, 0, 8, &wide);
+    MPI_Type_commit(&wide);
+    MPI_Irecv_c(received, (MPI_Count)1 << 61, wide, rank, 4, MPI_COMM_WORLD, &request);
+    CHECK_OK(MPI_Send_c(sent, (MPI_Count)1 << 61, wide, rank, 4, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Wait(&request, &status));
+    MPI_Type_free(&nothing);
+    MPI_Type_free(&wide);
     /* A message that ends inside an element of the receive, and one without data. */
     MPI_Irecv(received, 5, pair, rank, 3, MPI_COMM_WORLD, &request);
     MPI_Send(sent, 3, MPI_INT, rank, 3, MPI_COMM_WORLD);

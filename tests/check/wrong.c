@@ -610,6 +610,22 @@ FUNCTION changed_origin(void) {
     MPI_Win_free(&window);
 }
 
+/* A blocking collective and a one-sided operation use the buffer of a receive. */
+FUNCTION into_awaited_memory(void) {
+    int* memory;
+    MPI_Win window = new_window(&memory);
+    int value = 0;
+    MPI_Request request;
+    MPI_Irecv(&value, 1, MPI_INT, 0, 11, MPI_COMM_SELF, &request); /* line: awaited */
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_SELF);               /* line: bcast_awaited */
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Get(&value, 1, MPI_INT, 0, 1, 1, MPI_INT, window); /* line: get_awaited */
+    MPI_Win_unlock(0, window);
+    MPI_Send(memory, 1, MPI_INT, 0, 11, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_free(&window);
+}
+
 FUNCTION two_results(void) {
     int* memory;
     MPI_Win window = new_window(&memory);
@@ -675,6 +691,7 @@ static const struct {
     {"put_other_type", put_other_type},
     {"changed_origin", changed_origin},
     {"two_results", two_results},
+    {"into_awaited_memory", into_awaited_memory},
     {"same_target", same_target},
 };
 
