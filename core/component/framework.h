@@ -125,9 +125,12 @@ public:
         auto common = Capability(~std::uint32_t(0));
         std::string wrapped = name;
         for (const Opened* opened : *components) {
+            const Module* const former = module.get();
             Status done = guarded("wrap", [&] { return wrap(as_type(*opened), module); });
             if (module == nullptr && (done || done.error().code == Errc::not_available)) {
                 done = Error{Errc::invalid, "it has left no module"};
+            } else if (done && module.get() == former) {
+                done = Error{Errc::invalid, "it has put no module before the former one"};
             }
             if (Status noted = note_wrapper(object, *opened, wrapped, done); !noted) {
                 return noted.error();

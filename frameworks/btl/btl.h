@@ -44,7 +44,9 @@ protected:
 
 enum class SendCode : std::uint8_t {
     ok,        // copied; the caller may reuse both buffers
-    full,      // no room now: nothing was sent; try again, in order, after progress
+    full,      // no room now: nothing was sent; try again, in order, after progress. The process may sleep until there
+               // is room: the module wakes it (a watched descriptor that becomes writable, the doorbell that the peer
+               // rings when it has read, or a poller whose longest_sleep is short)
     no_memory, // this process has no memory for the packet: nothing was sent; the caller may try again, in order, later
     failed,    // the peer is gone; the cause has been reported
 };

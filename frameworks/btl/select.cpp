@@ -4,9 +4,26 @@
 #include "core/core.h"
 #include "frameworks/context.h"
 
+#include <fmt/core.h>
+#include <string>
 #include <utility>
 
 namespace patchbay::btl {
+
+namespace {
+
+Status check_limits(const std::string& component, const Limits& limits) {
+    if (limits.header >= smallest_header_room && limits.packet > 0 && limits.eager <= limits.packet) {
+        return {};
+    }
+    return Error{Errc::invalid,
+        fmt::format(
+            "component {} of framework btl has a module whose packets have room for {} bytes of header and {} of "
+            "payload, and a whole message {} bytes: a packet needs room for {} bytes of header and for such a message",
+            component, limits.header, limits.packet, limits.eager, smallest_header_room)};
+}
+
+} // namespace
 
 Result<Selection> select(Framework<Component>& framework, Context& context) {
     auto lease = framework.open(context.core());
@@ -30,6 +47,9 @@ Result<Selection> select(Framework<Component>& framework, Context& context) {
             [&](Component& component, std::unique_ptr<Module>& module) { return component.wrap(context, module); });
         if (!wrapped) {
             return wrapped.error();
+        }
+        if (Status checked = check_limits(offer.name, offer.module->limits()); !checked) {
+            return checked.error();
         }
         modules.push_back(std::move(offer.module));
     }

@@ -58,11 +58,20 @@ Result<std::size_t> Selector::query(
     }
     std::size_t count = 0;
     for (const auto& offer : *offers) {
-        if (count < most_candidates && offer.name.size() < name_size) {
-            Candidate& one = (*result)[count++];
-            offer.name.copy(one.name, name_size - 1);
-            one.priority = offer.priority;
+        if (count == most_candidates || offer.name.size() >= name_size) {
+            context.core().decisions.record("chan", describe(binding), offer.name, Outcome::declined, offer.priority,
+                count == most_candidates ? "there are as many candidates as the two sides tell each other"
+                                         : "its name is longer than what the two sides tell each other");
+            continue;
         }
+        Candidate& one = (*result)[count++];
+        offer.name.copy(one.name, name_size - 1);
+        one.priority = offer.priority;
+    }
+    if (count == 0) {
+        return Error{Errc::not_available,
+            "framework chan: the name of each component that can serve the channel is longer than " +
+                std::to_string(name_size - 1) + " characters"};
     }
     return count;
 }

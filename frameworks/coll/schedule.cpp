@@ -94,6 +94,10 @@ void Schedule::after(StepId step, StepId earlier) noexcept {
     if (step == no_step || earlier == no_step || _exhausted) {
         return;
     }
+    if (earlier >= step || step >= _steps.size()) { // so that no step waits for itself
+        fail(MPI_ERR_INTERN, "the plan of a collective lets a step follow one that is not before it");
+        return;
+    }
     try {
         _edges.push_back({earlier, step});
         _steps[earlier].has_successors = true;

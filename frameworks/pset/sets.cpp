@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/pset/sets.h"
 
+#include "core/runtime/job_table.h"
+#include "core/runtime/runtime.h"
+#include "frameworks/context.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -21,6 +25,23 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
         a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+// What is wrong with a set that a component has returned for this name; empty: nothing. `size_of(job)`: how many
+// processes a job has.
+template <class SizeOf>
+std::string problem_of(const Set& set, std::string_view name, const SizeOf& size_of) {
+    if (set.name != name) {
+        return "it has returned the process set '" + set.name + "' for '" + std::string(name) + "'";
+    }
+    for (const Run& run : set.runs) {
+        const std::uint32_t size = size_of(run.first.job);
+        if (run.first.rank >= size || run.count > size - run.first.rank) {
+            return "the process set '" + set.name + "' has a member of rank " + std::to_string(run.first.rank) +
+                " or above that its job does not have";
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 std::string_view spelt_properly(std::string_view name) {
@@ -36,7 +57,8 @@ Sets::Sets(Framework<Component>& framework, Core& core, Context& context, const 
     : _framework(framework),
       _core(core),
       _context(context),
-      _self(job.self) {
+      _self(job.self),
+      _size(job.size) {
     for (Set own :
         {Set::run(world_name, {job.self.job, 0}, job.size), Set::run(self_name, job.self, 1), set_of_node(job)}) {
         _listed.push_back(own.name);
@@ -116,6 +138,13 @@ Result<Sets::SetPtr> Sets::ask(const std::string& name) {
     for (const Offer& source : _sources) {
         Result<Set> found = source.module->find(name);
         if (found) {
+            const auto size_of = [this](JobNumber number) {
+                const auto job = number == _self.job ? nullptr : _context.runtime().jobs().job(number);
+                return job != nullptr ? job->size : number == _self.job ? _size : 0;
+            };
+            if (const std::string problem = problem_of(*found, name, size_of); !problem.empty()) {
+                return Error{Errc::invalid, "component " + source.name + " of framework pset: " + problem};
+            }
             auto set = std::make_shared<const Set>(std::move(*found));
             remember(set, source.module.get());
             return SetPtr(set);

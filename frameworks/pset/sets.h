@@ -72,6 +72,7 @@ private:
     Core& _core;
     Context& _context;
     const ProcessId _self;
+    const std::uint32_t _size; // of the own job
 
     // Held while a source is queried. Never taken with _mutex held.
     std::mutex _asking;

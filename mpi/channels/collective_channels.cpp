@@ -306,7 +306,7 @@ void CollectiveChannels::Setup::make_half(Link& link, const chan::Selector::Cand
     chan::Channel& channel = **made;
     channel.belong_to_operation();
     half.offer_bytes = std::uint32_t(used);
-    half.made = unless_out_of_memory(0u, [&] {
+    half.made = used > sizeof half.offer ? 0u : unless_out_of_memory(0u, [&] {
         _instance.bound_channels().add(channel);
         return 1u;
     });
@@ -323,6 +323,7 @@ void CollectiveChannels::Setup::connect() noexcept {
             Link& link = pair.link(i);
             const Half& there = pair.halves[pair.index_there(i)];
             pair.own_connected[i] = pair.own_halves[i].made != 0 && there.made != 0 &&
+                there.offer_bytes <= sizeof there.offer &&
                 link.channel->connect(std::span(there.offer).first(there.offer_bytes)) == MPI_SUCCESS;
         }
     }

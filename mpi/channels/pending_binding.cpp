@@ -146,6 +146,13 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name) noexcep
         return false;
     }
     _channel = *made;
+    if (used > chan::most_offer_bytes) {
+        reject(MPI_ERR_INTERN,
+            "component " + std::string(name.name) + " of framework chan says that it has written " +
+                std::to_string(used) + " bytes for the partner; there is room for " +
+                std::to_string(chan::most_offer_bytes));
+        return false;
+    }
     if (_operation != nullptr) {
         _channel->belong_to_operation();
     }

@@ -116,6 +116,17 @@ TEST_F(ScheduleTest, AfterOrdersTwoSteps) {
     EXPECT_EQ(schedule.successors(schedule.steps()[b])[0], c);
 }
 
+// As a component with a mistake may ask for it.
+TEST_F(ScheduleTest, NoStepFollowsItselfOrALaterOne) {
+    for (const auto& [step, earlier] : std::vector<std::pair<StepId, StepId>>{{0, 0}, {0, 1}, {1, 7}, {7, 0}}) {
+        schedule.clear(&comm);
+        send(1);
+        recv(1);
+        schedule.after(step, earlier);
+        EXPECT_EQ(schedule.code(), MPI_ERR_INTERN) << step << " after " << earlier;
+    }
+}
+
 // The message that waits for nothing is the second one in the plan, and the partner receives in the order of the plan.
 TEST_F(ScheduleTest, MessagesBetweenTwoProcessesKeepTheOrderOfThePlan) {
     const StepId slow = recv(5);

@@ -388,6 +388,9 @@ protected:
             [&](demo::Component& component, std::unique_ptr<demo::Module>& module) -> Status {
                 for (const std::string& name : able) {
                     if (wrapping.find(name) == &component) {
+                        if (name == idle) {
+                            return {};
+                        }
                         module = std::make_unique<WrappingModule>(name, std::move(module));
                         return {};
                     }
@@ -400,6 +403,7 @@ protected:
     }
 
     std::vector<std::string> able{"plain", "equal"};
+    std::string idle; // says that it wraps, and does not
     Capability capabilities = Capability::none;
     std::optional<Errc> code;
 };
@@ -435,6 +439,15 @@ TEST_F(WrapTest, OneThatDoesNotWrapThisModuleIsPassedOver) {
     start(wrappers, {"PATCHBAY_MCA_demo_wrap=fast,plain"});
     EXPECT_EQ(wrapped(), "plain(fast)");
     EXPECT_EQ(outcome_of("fast"), "chosen: highest priority; declined: does not wrap fast: not this one");
+}
+
+TEST_F(WrapTest, OneThatPutsNothingBeforeTheModuleIsAnError) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=plain,equal"});
+    idle = "equal";
+    const std::string text = wrapped();
+    EXPECT_EQ(code, Errc::invalid) << text;
+    EXPECT_NE(text.find("it has put no module before the former one"), std::string::npos) << text;
+    EXPECT_NE(text.find("equal"), std::string::npos) << text;
 }
 
 TEST_F(WrapTest, OneThatFailsIsAnError) {

@@ -183,6 +183,23 @@ TEST_F(SetsTest, OwnSetsNeedNoRequest) {
     EXPECT_EQ(launcher.requests["mpi://WORLD"], 0);
 }
 
+TEST_F(SetsTest, WrongSetsOfAComponentAreErrors) {
+    const auto error_of = [this](const char* name) {
+        auto found = _sets->find(name);
+        return found ? "(no error)" : found.error().text;
+    };
+    launcher.sets.insert_or_assign("a", Set::of("mpi://WORLD", 1, {{0, 1}}));
+    EXPECT_EQ(
+        error_of("a"), "component first of framework pset: it has returned the process set 'mpi://WORLD' for 'a'");
+    EXPECT_EQ((*_sets->find("mpi://WORLD"))->size(), 8u);
+    define(launcher, "b", 1, {{0, 6}, {0, 7}, {0, 8}});
+    EXPECT_EQ(error_of("b"),
+        "component first of framework pset: the process set 'b' has a member of rank 6 or above that its job does not "
+        "have");
+    define(launcher, "c", 1, {{0, 6}, {0, 7}});
+    EXPECT_EQ(error_of("c"), "(no error)");
+}
+
 TEST_F(SetsTest, TheHigherPriorityWins) {
     define(launcher, "a", 1, {{0, 1}});
     define(parameter, "a", 1, {{0, 2}});

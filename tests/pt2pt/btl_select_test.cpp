@@ -19,6 +19,7 @@ namespace {
 
 int open_components = 0;
 int orphans = 0; // modules that were destroyed when their component was closed already
+btl::Limits limits_of_modules;
 
 class FakeModule final : public btl::Module {
 public:
@@ -43,7 +44,7 @@ public:
 
 private:
     const char* _name;
-    btl::Limits _limits;
+    const btl::Limits _limits = limits_of_modules;
     int _polls = 0;
 };
 
@@ -124,6 +125,8 @@ protected:
     void SetUp() override {
         open_components = orphans = 0;
         fails_for_far = false;
+        limits_of_modules.header = btl::smallest_header_room;
+        limits_of_modules.eager = limits_of_modules.packet = 1024;
     }
 
     std::unique_ptr<Core> core;
@@ -153,6 +156,27 @@ TEST_F(BtlSelect, AnInterposerStandsBeforeEach) {
         EXPECT_EQ(selection->modules[0]->poll(), 101);
         EXPECT_EQ(selection->modules[1]->poll(), 101);
     }
+    EXPECT_EQ(open_components, 0);
+    EXPECT_EQ(orphans, 0);
+}
+
+TEST_F(BtlSelect, ModulesWhosePacketsHaveNoRoomAreErrors) {
+    const auto is_error = [this] {
+        auto selection = select({});
+        return !selection && selection.error().text.find("component near of framework btl") == 0;
+    };
+    limits_of_modules.eager = 0; // every message is announced
+    EXPECT_FALSE(is_error());
+    limits_of_modules.packet = 0;
+    EXPECT_TRUE(is_error());
+    limits_of_modules.packet = 1024;
+    limits_of_modules.eager = 1025;
+    EXPECT_TRUE(is_error());
+    limits_of_modules.eager = 1024;
+    limits_of_modules.header = btl::smallest_header_room - 1;
+    EXPECT_TRUE(is_error());
+    limits_of_modules = {};
+    EXPECT_TRUE(is_error());
     EXPECT_EQ(open_components, 0);
     EXPECT_EQ(orphans, 0);
 }
