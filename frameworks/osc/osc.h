@@ -33,7 +33,7 @@ class Context;
 //    on which the call waits, it returns MPI_ERR_PROC_ABORTED.
 namespace osc {
 
-inline constexpr std::uint32_t interface_version = 5;
+inline constexpr std::uint32_t interface_version = 6;
 
 // The buffer of the calling process.
 struct Origin {
@@ -100,6 +100,14 @@ public:
     // operations that follow wait for it. The unlock functions block until all operations of the epoch are complete at
     // the target and at the origin.
     virtual int lock(bool exclusive, int rank, int assertion) noexcept = 0;
+    // Of a module whose lock() returns before the lock is held (lock_order.h). lacks_lock(): whether the lock of `rank`
+    // has been asked for and may not be held yet; any thread, does not block. hold_lock(): waits until it is held, or
+    // has been refused, which the calls for that target report.
+    virtual bool lacks_lock(int rank) noexcept {
+        (void)rank;
+        return false;
+    }
+    virtual void hold_lock(int rank) noexcept { (void)rank; }
     virtual int unlock(int rank) noexcept = 0;
     virtual int lock_all(int assertion) noexcept = 0;
     virtual int unlock_all() noexcept = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronization of one-sided communication (MPI-5.0, 12.5): fence, post/start/complete/wait, locks and flushes.
 #include "core/base/out_of_memory.h"
+#include "frameworks/osc/asked_lock.h"
 #include "frameworks/osc/epochs.h"
 #include "frameworks/osc/osc.h"
 #include "mpi/api/args.h"
@@ -179,6 +180,7 @@ int lock(int type, int rank, int assertion, MPI_Win win) noexcept {
     Window& window = args.window_object();
     int code = window.epochs->lock(rank);
     if (code == MPI_SUCCESS) {
+        osc::hold_asked_lock(*window.module, rank);
         code = window.module->lock(type == MPI_LOCK_EXCLUSIVE, rank, assertion);
         if (code != MPI_SUCCESS) {
             window.epochs->unlock(rank);
@@ -195,6 +197,7 @@ int lock_all(int assertion, MPI_Win win) noexcept {
     Window& window = args.window_object();
     int code = window.epochs->lock_all();
     if (code == MPI_SUCCESS) {
+        osc::hold_asked_lock(*window.module, osc::all_ranks);
         code = window.module->lock_all(assertion);
         if (code != MPI_SUCCESS) {
             window.epochs->unlock_all();

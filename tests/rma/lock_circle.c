@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two processes take the exclusive locks of two members, always in the same order, and use both: neither waits for the
- * other for ever. The members are others, or the two themselves, in one window or in two. */
+ * other for ever. The members are others, or the two themselves, in one window or in two, whose components are the
+ * arguments if there are any. */
 #define _DEFAULT_SOURCE
 #include "tests/mpi_check/check.h"
 
@@ -37,7 +38,13 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < 2; ++i) {
-        CHECK_OK(MPI_Win_create(&memory[i], sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &windows[i]));
+        MPI_Info info;
+        MPI_Info_create(&info);
+        if (argc > 2) {
+            MPI_Info_set(info, "patchbay_osc", argv[1 + i]);
+        }
+        CHECK_OK(MPI_Win_create(&memory[i], sizeof(int), sizeof(int), info, MPI_COMM_WORLD, &windows[i]));
+        MPI_Info_free(&info);
     }
     for (int other = 0; other < 2; ++other) {
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/osc/pt2pt/lock_order.h"
 #include "components/osc/pt2pt/lock_queue.h"
 #include "components/osc/pt2pt/memory_map.h"
 #include "components/osc/pt2pt/parts.h"
@@ -8,6 +7,7 @@
 #include "core/progress/lock.h"
 #include "core/progress/waiter.h"
 #include "frameworks/context.h"
+#include "frameworks/osc/lock_order.h"
 #include "frameworks/pml/pml.h"
 
 #include <algorithm>
@@ -58,6 +58,8 @@ public:
     int wait() noexcept override;
     int test(bool* done) noexcept override;
     int lock(bool exclusive, int rank, int assertion) noexcept override;
+    bool lacks_lock(int rank) noexcept override;
+    void hold_lock(int rank) noexcept override;
     int unlock(int rank) noexcept override;
     int lock_all(int assertion) noexcept override;
     int unlock_all() noexcept override;
@@ -194,8 +196,6 @@ private:
     int complete_at_once(int code, Request** request) noexcept;
 
     // passive.cpp
-    Pt2pt* window_of_last_lock(int next) noexcept;             // without the lock
-    void hold_lock(int rank) noexcept;                         // without the lock
     int lock_self(bool exclusive) noexcept;                    // without the lock
     int unlock_self() noexcept;                                // without the lock
     int lock_peer(int rank, bool exclusive) noexcept;          // without the lock
@@ -240,9 +240,9 @@ private:
     std::vector<int> _exposed_to; // the origins of MPI_Win_post
     std::vector<int> _started;    // the targets of MPI_Win_start
     bool _locked_all = false;
-    bool _unchecked_all = false;     // with MPI_MODE_NOCHECK
-    int _tests = 0;                  // calls of test() without success
-    NumberedWindow _numbered{*this}; // declared last: no other thread finds the window while the rest is destroyed
+    bool _unchecked_all = false;  // with MPI_MODE_NOCHECK
+    int _tests = 0;               // calls of test() without success
+    LockOrder _lock_order{*this}; // declared last
 };
 
 template <class Done, class Watched>

@@ -26,27 +26,12 @@ int Pt2pt::lock(bool exclusive, int rank, int assertion) noexcept {
     if ((assertion & MPI_MODE_NOCHECK) != 0) {
         return MPI_SUCCESS;
     }
-    if (Pt2pt* const window = window_of_last_lock(rank); window != nullptr) {
-        window->hold_lock(NumberedWindow::last_asked.rank);
-    }
     return rank == _window.rank ? lock_self(exclusive) : lock_peer(rank, exclusive);
 }
 
-// A program that takes several locks in an order that is the same everywhere does not wait in a circle, also with locks
-// of several windows: a lock that a thread has asked for is held before it asks for the next one. nullptr: it is
-// held, or there is none.
-Pt2pt* Pt2pt::window_of_last_lock(int next) noexcept {
-    const AskedLock last = NumberedWindow::last_asked;
-    if (last.window == _numbered.number()) {
-        return last.rank != next ? this : nullptr;
-    }
-    const NumberedWindow::Search search;
-    Pt2pt* const window = last.window != 0 ? search.find(last.window) : nullptr;
-    if (window == nullptr) {
-        return nullptr;
-    }
-    const Guard guard(window->_lock);
-    return window->_peers[std::size_t(last.rank)]->lacks_lock() ? window : nullptr; // its epoch is open: it stays
+bool Pt2pt::lacks_lock(int rank) noexcept {
+    const Guard guard(_lock);
+    return _peers[std::size_t(rank)]->lacks_lock();
 }
 
 // An error is reported by the calls for this target.
@@ -143,7 +128,7 @@ int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
     const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
     peer.lock_number = peer.sent;
-    NumberedWindow::last_asked = {_numbered.number(), peer.rank};
+    _lock_order.note_asked(peer.rank);
     return code;
 }
 
