@@ -15,8 +15,8 @@ extern constinit thread_local AskedLock asked_lock;
 
 void hold_asked_lock(const Module& next, int rank, AskedLock asked) noexcept;
 
-// Called before the calling thread asks for the lock of `rank`, or of all members (all_ranks). May block.
 inline constexpr int all_ranks = -1;
+// Called before the calling thread asks for the lock of `rank`, or of all members (all_ranks). May block.
 inline void hold_asked_lock(const Module& next, int rank) noexcept {
     if (asked_lock.module != 0) [[unlikely]] {
         hold_asked_lock(next, rank, asked_lock);
