@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <memory>
-#include <thread>
 
 namespace patchbay {
 namespace {
@@ -22,6 +22,7 @@ using test::JobOptions;
 using test::Ob1Rank;
 using test::pattern;
 using test::run_job;
+using test::shared_memory;
 using test::WrappedBtl;
 using namespace std::chrono_literals;
 
@@ -234,7 +235,26 @@ TEST(TransferChoice, SeveralUnderWayCountOneAfterTheOther) {
     EXPECT_FALSE(choice.next(size).is_timed);
 }
 
-// btl/sm, all of whose ways but one are slow, or fail.
+// The time of a job, which goes on by what its btls do and by nothing else, so that a busy machine changes no result.
+class JobClock {
+public:
+    // For the jobs made from now on.
+    static void start() {
+        if (_nanoseconds == nullptr) {
+            _nanoseconds = shared_memory<std::atomic<std::int64_t>>();
+        }
+        ASSERT_NE(_nanoseconds, nullptr);
+        *_nanoseconds = Nanoseconds(1s).count();
+    }
+    static void advance(Nanoseconds by) noexcept { *_nanoseconds += by.count(); }
+    static TransferChoice::Time now() noexcept { return TransferChoice::Time(Nanoseconds(*_nanoseconds)); }
+
+private:
+    static inline std::atomic<std::int64_t>* _nanoseconds = nullptr; // all processes of a job have it
+};
+
+// btl/sm, all of whose ways but one are slow, or fail. The sender's halves take no time, as both halves are written at
+// once.
 class SlowBtl final : public WrappedBtl {
 public:
     SlowBtl(std::unique_ptr<btl::Module> real, Way fast, bool puts_fail)
@@ -247,18 +267,18 @@ public:
     const btl::Limits& limits() const noexcept override { return _limits; }
     std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
         ++gets;
-        wait_if(_fast == Way::stream || (_fast == Way::halves && local[0].iov_len == size));
+        pass(local[0].iov_len, _fast == Way::stream);
         return WrappedBtl::get(from, remote, local);
     }
     std::ptrdiff_t put(btl::Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept override {
         ++puts;
-        wait_if(_fast != Way::halves);
+        pass(0, _fast != Way::halves);
         return _puts_fail ? -EPERM : WrappedBtl::put(to, remote, local);
     }
     btl::SendCode send(btl::Endpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept override {
         ++fragments;
-        wait_if(_fast != Way::stream && payload_size > 0);
+        pass(payload_size, _fast != Way::stream && payload_size > 0);
         return WrappedBtl::send(to, header, header_size, payload, payload_size);
     }
 
@@ -267,10 +287,8 @@ public:
     int fragments = 0;
 
 private:
-    static void wait_if(bool slow) noexcept {
-        if (slow) {
-            std::this_thread::sleep_for(10ms);
-        }
+    static void pass(std::size_t bytes, bool slow) noexcept {
+        JobClock::advance(Nanoseconds(bytes) + (slow ? Nanoseconds(10ms) : 0ns));
     }
 
     btl::Limits _limits;
@@ -284,6 +302,8 @@ constexpr int messages = 100;
 template <class IsRight>
 void expect_ways(Way fast, bool puts_fail, const IsRight& is_right, JobOptions options = {}) {
     SlowBtl* btl = nullptr;
+    JobClock::start();
+    options.ob1.clock = JobClock::now;
     options.wrap = [&](std::unique_ptr<btl::Module> real) {
         auto wrapped = std::make_unique<SlowBtl>(std::move(real), fast, puts_fail);
         btl = wrapped.get();

@@ -20,7 +20,7 @@ Ob1::Ob1(const Services& services, btl::Transports& transports, const Settings& 
       _backlog(_peers, _shortage),
       _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),
-      _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk, settings.way),
+      _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk, settings.way, settings.clock),
       _sends(_peers, _backlog, _handshake, _rendezvous, _traffic),
       _receives(_peers, _backlog, _flow, _rendezvous),
       _early(_flow, _handshake, _shortage),

@@ -25,6 +25,7 @@ struct Settings {
         16 << 20;                      // bytes that unmatched messages of one peer may take before it gets an xoff
     std::size_t fetch_chunk = 4 << 20; // bytes of one large message that are fetched in one poll
     std::optional<Way> way;            // of all large messages; none: TransferChoice, or get
+    TransferChoice::Clock clock = std::chrono::steady_clock::now; // by which TransferChoice times messages
     // for memory that another process waits for
     std::chrono::nanoseconds memory_wait = std::chrono::seconds(5);
 };

@@ -150,7 +150,7 @@ Way Rendezvous::time_all(RecvRequest& request) noexcept {
     const TransferChoice::Next next = choice->next(request.expected);
     request.resumes = next.resumes;
     if (next.is_timed) {
-        request.timed_since = std::chrono::steady_clock::now();
+        request.timed_since = _now();
     }
     return next.way;
 }
@@ -158,7 +158,7 @@ Way Rendezvous::time_all(RecvRequest& request) noexcept {
 // `way`: by which the last byte came.
 void Rendezvous::complete(RecvRequest& request, Way way) noexcept {
     if (request.timed_since != TransferChoice::Time()) [[unlikely]] {
-        request.from->choice->note(way, request.expected, request.timed_since, std::chrono::steady_clock::now());
+        request.from->choice->note(way, request.expected, request.timed_since, _now());
     }
     request.complete();
 }

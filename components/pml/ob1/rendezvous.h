@@ -13,13 +13,14 @@ namespace patchbay::pml::ob1 {
 // the sender by a put to write the other one (btl.put) at the same time.
 class Rendezvous {
 public:
-    Rendezvous(
-        Peers& peers, Backlog& backlog, Handshake& handshake, std::size_t fetch_chunk, std::optional<Way> way) noexcept
+    Rendezvous(Peers& peers, Backlog& backlog, Handshake& handshake, std::size_t fetch_chunk, std::optional<Way> way,
+        TransferChoice::Clock now) noexcept
         : _peers(peers),
           _backlog(backlog),
           _handshake(handshake),
           _fetch_chunk(fetch_chunk),
-          _way(way) {}
+          _way(way),
+          _now(now) {}
 
     // The sending side. What ends the request is up to SendProtocol.
     btl::SendCode send_rts(SendRequest& request) noexcept;
@@ -44,7 +45,7 @@ public:
 private:
     Way way_of(RecvRequest& request, std::uint64_t length, std::uint64_t address) noexcept;
     Way time_all(RecvRequest& request) noexcept;
-    static void complete(RecvRequest& request, Way way) noexcept;
+    void complete(RecvRequest& request, Way way) noexcept;
     void share(RecvRequest& request) noexcept;
     bool fetch_part(RecvRequest& request, std::size_t end) noexcept;
     void finish(RecvRequest& request, Way way) noexcept;
@@ -59,6 +60,7 @@ private:
     Handshake& _handshake;
     const std::size_t _fetch_chunk;
     const std::optional<Way> _way; // of all messages
+    const TransferChoice::Clock _now;
     using Receives = List<RecvRequest, &RecvRequest::transfer_link>;
 
     static void fail(Receives& receives, const Peer& peer) noexcept;

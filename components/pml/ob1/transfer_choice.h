@@ -27,6 +27,7 @@ inline constexpr std::uint8_t ways = 3;
 class TransferChoice {
 public:
     using Time = std::chrono::steady_clock::time_point;
+    using Clock = Time (*)() noexcept;
 
     static constexpr std::size_t least = std::size_t(64) << 10; // shorter ones are streams
     // Messages of each way in a trial. Those before them find the caches as the way before has left them: the memory of
