@@ -17,6 +17,10 @@ END
 echo '<testsuites><testsuite name="script" tests="1"><testcase name="script"/></testsuite></testsuites>' >script.xml
 echo 'SKIPPED: apps/hpcc: no network' >skip.log
 echo 'all is well' >plain.log
+{
+    printf '%s\n' 'exec ${PAGER:-/usr/bin/less} "$0" || exit 1' 'Executing tests from //crash' ---------- first ''
+    printf 'line %s  \n' {2..20}
+} >long.log
 # What unittest prints: a skipped test with and without a description, and a torn line.
 cat >unittest.log <<'END'
 test_good (__main__.Launch.test_good) ... ok
@@ -85,14 +89,28 @@ check 0 '1 passed, 0 failed' plain=good.json
     ran //a FAILED plain.log cases.xml
     ran //b PASSED skip.log script.xml
     ran //c FAILED skip.log script.xml
-    ran //crash FAILED plain.log none.xml
+    ran //crash FAILED long.log none.xml
 } >mixed.json
 check 1 'SKIPPED: x //a A.skip
 SKIPPED: x //a A.off
 SKIPPED: x //b: apps/hpcc: no network
 FAILED: x //a A.bad
+    1 is not 2
 FAILED: x //c: FAILED
+    SKIPPED: apps/hpcc: no network
 FAILED: x //crash: FAILED
+    first
+    [...]
+    line 11
+    line 12
+    line 13
+    line 14
+    line 15
+    line 16
+    line 17
+    line 18
+    line 19
+    line 20
 FAILED: x //d: did not run
 3 passed, 4 failed, 3 skipped' plain=good.json x=mixed.json
 
@@ -113,17 +131,28 @@ SKIPPED: x //a: test_described: 'SKIPPED: caches: none'
 SKIPPED: x //a: a test of this script
 SKIPPED: x //b: test_cores: 'one core only'
 FAILED: x //d: FAILED
+    test_good (__main__.Launch.test_good) ... ok
+    test_cores (__main__.Launch.test_cores) ... skipped 'one core only'
+    test_described (__main__.Launch.test_described)
+    As many as there are ranks. ... skipped 'SKIPPED: caches: none'
+    test_torn (__main__.Launch.test_torn) ... output of a process
+    skipped 'nobody sees this'
+    ----------------------------------------------------------------------
+    Ran 4 tests in 0.512s
+    OK (skipped=3)
 2 passed, 1 failed, 4 skipped" x=unittest.json
 
 # MPI tests count by their cases; one that was killed has a report of the cases before.
 ran //tests/comm:x FAILED plain.log launches.xml >launches.json
 check 1 'SKIPPED: x //tests/comm:x excid_np0
 FAILED: x //tests/comm:x excid_np2
+    exit status 3, wanted 0
 2 passed, 1 failed, 1 skipped' x=launches.json
 sed -i /excid_np2/d launches.xml
 ran //tests/comm:x TIMEOUT plain.log launches.xml >killed.json
 check 1 'SKIPPED: x //tests/comm:x excid_np0
 FAILED: x //tests/comm:x: TIMEOUT although no case failed
+    all is well
 2 passed, 1 failed, 1 skipped' x=killed.json
 
 # The budget: launches and seconds of the default set, by folder.

@@ -7,6 +7,7 @@ report of cases (case_report.py) count by their cases, any other test as one. A 
 `SKIPPED: <name>: <reason>` and passes is skipped, by that name; so is each skipped test of a unittest script.
 With --budget, a folder that needed more launches than the file allows, or many times the seconds, is a failure. One that
 needed clearly more seconds is reported by a line `SLOW: <folder>: ...`: a machine may be slow, or busy.
+Below each failure, indented, is what the test printed of it: its first line and its last ones.
 The last line of the output is `N passed, N failed`, with `, N skipped` where so; the exit status is 0 when none failed.
 """
 import argparse
@@ -22,9 +23,14 @@ from pathlib import Path
 import case_report
 
 SLOWEST = 20
+# What is printed of the text of a failure.
+MOST_LINES = 12
+MOST_COLUMNS = 300
 # So many times the seconds in the file are reported, and so many a failure: a wait that is not woken, say.
 SLOW_FROM = 2
 MOST = 6
+# Bazel's lines at the beginning of a log.
+LOG_HEAD = re.compile(r"^exec \$\{PAGER.*\nExecuting tests from .*\n-+\n")
 # What unittest prints with verbosity 2, and its last lines.
 UNITTEST_SKIP = re.compile(r"^(\w+) \(\S+\)(?:\n.*)? \.\.\. skipped (.+)$", re.MULTILINE)
 UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\n\n\w+ ?(?:\((.*)\))?$", re.MULTILINE)
@@ -38,16 +44,27 @@ class Case:
     seconds: float = 0.0
     launches: int = 0
     sampled: bool = True
+    text: str = ""  # why it failed
 
 
 class Count:
     def __init__(self):
         self.passed = 0
-        self.failed = []
+        self.failures = 0
+        self.failed = []  # lines, the text of a failure indented
         self.skipped = []
         self.slow = []  # (seconds, name)
         self.slow_folders = []
         self.used = {}  # folder -> [launches, seconds] of the default set
+
+    def fail(self, name, text=""):
+        self.failed.append(f"FAILED: {name}")
+        self.failures += 1
+        text = LOG_HEAD.sub("", text)
+        lines = [line.rstrip()[:MOST_COLUMNS] for line in text.splitlines() if line.strip()]
+        if len(lines) > MOST_LINES:
+            lines = [lines[0], "[...]"] + lines[2 - MOST_LINES:]
+        self.failed += [f"    {line}" for line in lines]
 
     def add_run(self, name, events):
         """Adds one `bazel test` run from its build events."""
@@ -65,7 +82,7 @@ class Count:
             if label in results:
                 self.add_test(name, label, results[label])
             elif label not in incompatible:
-                self.failed.append(f"{name} {label}: did not run")
+                self.fail(f"{name} {label}: did not run")
 
     def add_test(self, run, label, result):
         name = f"{run} {label}"
@@ -87,9 +104,9 @@ class Count:
             elif case.verdict == "skipped":
                 self.skipped.append(full if kind else f"{name}: {case.name}")
             else:
-                self.failed.append(full if kind else f"{name}: {result['status']}")
+                self.fail(full if kind else f"{name}: {result['status']}", case.text)
         if kind and not passed and all(case.verdict != "failed" for case in cases):
-            self.failed.append(f"{name}: {result['status']} although no case failed")
+            self.fail(f"{name}: {result['status']} although no case failed", files.get("test.log", ""))
 
     def use(self, label, cases, seconds):
         """Notes what a test needed of its folder's budget."""
@@ -103,14 +120,14 @@ class Count:
         """Adds a failure for each folder that is over its budget, or has none."""
         for folder, (launches, seconds) in sorted(self.used.items()):
             if folder not in budget:
-                self.failed.append(f"budget {folder}: not in tests/budget.json ({launches} launches, {seconds:.0f} s)")
+                self.fail(f"budget {folder}: not in tests/budget.json ({launches} launches, {seconds:.0f} s)")
                 continue
             allowed = budget[folder]
             if launches > allowed["launches"]:
-                self.failed.append(f"budget {folder}: {launches} launches, {allowed['launches']} are allowed")
+                self.fail(f"budget {folder}: {launches} launches, {allowed['launches']} are allowed")
             text = f"{folder}: {seconds:.0f} s, {allowed['seconds']} are allowed and {MOST * allowed['seconds']} tolerated"
             if seconds > MOST * allowed["seconds"]:
-                self.failed.append("budget " + text)
+                self.fail("budget " + text)
             elif seconds > SLOW_FROM * allowed["seconds"]:
                 self.slow_folders.append(text)
 
@@ -128,8 +145,8 @@ class Count:
         for line in self.skipped:
             print("SKIPPED:", line)
         for line in self.failed:
-            print("FAILED:", line)
-        total = f"{self.passed} passed, {len(self.failed)} failed"
+            print(line)
+        total = f"{self.passed} passed, {self.failures} failed"
         if self.skipped:
             total += f", {len(self.skipped)} skipped"
         print(total)
@@ -153,8 +170,11 @@ def reported_cases(text):
         return "", []
     cases = []
     for case in root.iter("testcase"):
-        if case.find("failure") is not None:
+        text = ""
+        failure = case.find("failure")
+        if failure is not None:
             verdict = "failed"
+            text = failure.text or failure.get("message", "")
         elif (case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed")
               or case.find("skipped") is not None):
             verdict = "skipped"
@@ -162,14 +182,14 @@ def reported_cases(text):
             verdict = "passed"
         name = case.get("name") if kind == "cases" else f"{case.get('classname')}.{case.get('name')}"
         cases.append(Case(name, verdict, float(case.get("time", 0)), int(case.get("launches", 0)),
-                          case.get("sampled", "1") == "1"))
+                          case.get("sampled", "1") == "1", text))
     return kind, cases
 
 
 def script_cases(passed, log):
     """What a script counts for: one case, or what it has skipped, or both where a unittest script skipped a part."""
     if not passed:
-        return [Case("", "failed")]
+        return [Case("", "failed", text=log)]
     ends = UNITTEST_END.findall(log)
     if not ends:
         return [Case(skip, "skipped") for skip in case_report.SKIPPED.findall(log)] or [Case("", "passed")]
@@ -193,12 +213,12 @@ def main(arguments):
             with open(path, encoding="utf-8") as lines:
                 count.add_run(name, [json.loads(line) for line in lines if line.strip()])
         except OSError as error:
-            count.failed.append(f"{name}: no record of the run: {error}")
+            count.fail(f"{name}: no record of the run: {error}")
     budget = json.loads(options.budget.read_text(encoding="utf-8"))["folders"] if options.budget else None
     if options.budget:
         count.check(budget)
     count.report(budget)
-    return 1 if count.failed else 0
+    return 1 if count.failures else 0
 
 
 if __name__ == "__main__":
