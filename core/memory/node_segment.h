@@ -32,6 +32,10 @@ inline constexpr ParamSpec shm_params[] = {
         "MPI_Alloc_mem takes blocks from 4KiB up to this size from the memory that the processes of the node share, so "
         "that channels and windows write to them without a copy in between; 0: none",
         nullptr, ParamLevel::user_basic},
+    {"alloc_mem_kept", ParamType::size, "16MiB",
+        "of the blocks that MPI_Free_mem frees, a process keeps up to so many bytes for its next calls of "
+        "MPI_Alloc_mem, because taking memory from the system is slow; 0: none",
+        nullptr, ParamLevel::user_detail},
 };
 
 enum class ShmBacking : std::uint8_t { automatic, memfd, file };

@@ -21,12 +21,17 @@ Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Ba
     if (bytes > most_block) {
         return Error{Errc::out_of_memory, "shared memory: a block has at most " + format_size(most_block)};
     }
+    Result<SharedBlock> block = alloc_once(bytes, kind);
+    return block || !reclaims(block.error()) ? std::move(block) : alloc_once(bytes, kind);
+}
+
+Result<SharedBlock> SharedHeap::alloc_once(std::size_t bytes, std::uint64_t kind) {
     const Hold hold(*this);
     if (bytes >= large) {
         return alloc_single(bytes, kind);
     }
     auto granules = std::uint32_t((bytes + granule - 1) / granule);
-    return alloc_run(backing == Backing::sparse ? round_up(granules, granules_per_page) : granules, kind);
+    return alloc_run((kind & shared_run::sparse) != 0 ? round_up(granules, granules_per_page) : granules, kind);
 }
 
 Result<SharedBlock> SharedHeap::alloc_run(std::uint32_t granules, std::uint64_t kind) {
@@ -264,7 +269,9 @@ void SharedHeap::free_all_of(std::uint32_t owner) noexcept {
 
 Status SharedHeap::commit(SharedAddress block, std::size_t offset, std::size_t length) {
     const Chunk& chunk = _table.chunk[block >> offset_bits];
-    return take(chunk.offset + offset_in(block) + offset, length);
+    const std::uint64_t begin = chunk.offset + offset_in(block) + offset;
+    Status taken = take(begin, length);
+    return taken || !reclaims(taken.error()) ? std::move(taken) : take(begin, length);
 }
 
 // After the failure of a holder of the lock. It may have prepared a chunk that does not exist: the next one at that

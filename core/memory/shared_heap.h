@@ -27,6 +27,13 @@ struct HeapProbe {
     void* context = nullptr;
 };
 
+// Memory that this process can do without, for a heap that finds none. `free_some` is called without the lock by an
+// allocation or a commit of this process; true: it has freed blocks, and the heap tries once more.
+struct HeapReclaim {
+    bool (*free_some)(void* context) noexcept = nullptr;
+    void* context = nullptr;
+};
+
 // Blocks in memory that processes share, allocated and freed by any of them. The heap grows by chunks of its file; a
 // process maps a chunk when it first touches it. Thread-safe.
 //
@@ -112,6 +119,8 @@ public:
     std::size_t chunks() const noexcept { return _table.chunks.load(std::memory_order_acquire); }
 
     Usage usage() noexcept;
+    // While no other thread uses this object.
+    void set_reclaim(const HeapReclaim& reclaim) noexcept { _reclaim = reclaim; }
     void set_probe(const HeapProbe& probe) noexcept { _probe = probe; }
 
 private:
@@ -151,6 +160,11 @@ private:
         }
     }
     void repair() noexcept;
+    bool reclaims(const Error& error) const noexcept {
+        return error.code == Errc::out_of_memory && _reclaim.free_some != nullptr &&
+            _reclaim.free_some(_reclaim.context);
+    }
+    Result<SharedBlock> alloc_once(std::size_t bytes, std::uint64_t kind);
     std::byte* map(std::size_t chunk) noexcept;
     std::byte* map_chunk(std::size_t number) noexcept;
     Run* runs(std::size_t chunk) noexcept { return reinterpret_cast<Run*>(at(address_of(chunk, 0))); }
@@ -174,6 +188,7 @@ private:
     const int _fd;
     Table& _table;
     HeapProbe _probe;
+    HeapReclaim _reclaim;
     std::array<std::atomic<std::byte*>, most_chunks> _mapped{};
 };
 

@@ -184,7 +184,8 @@ Status InstanceBuilder::attach_node() {
         return node.error();
     }
     core.node = node->release();
-    NodeAllocations::get().attach(*core.node, core.params.at("shm_alloc_mem").as_size());
+    NodeAllocations::get().attach(
+        *core.node, core.params.at("shm_alloc_mem").as_size(), core.params.at("shm_alloc_mem_kept").as_size());
     core.progress->set_doorbell(&core.node->own_control().bell);
     core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
     if (!core.progress->sleeps_are_fenced()) {
