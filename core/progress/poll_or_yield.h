@@ -8,8 +8,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 // The poll of a function that tests and returns, such as MPI_Test or MPI_Iprobe. Where local ranks share cores, a poll
 // that finds nothing gives up the core, as a wait does: a program that tests in a loop would otherwise keep it for a
-// whole time slice from the rank whose message it tests for.
-inline void poll_or_yield(Progress& progress) noexcept {
+// whole time slice from the rank whose message it tests for. Returns the number of events.
+inline int poll_or_yield(Progress& progress) noexcept {
     int events = progress.poll();
     if (progress.has_beside()) [[unlikely]] {
         events += progress.poll_beside();
@@ -17,6 +17,7 @@ inline void poll_or_yield(Progress& progress) noexcept {
     if (events == 0 && progress.policy().spin.count() == 0) [[unlikely]] {
         sched_yield();
     }
+    return events;
 }
 
 } // namespace patchbay

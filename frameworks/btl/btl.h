@@ -27,7 +27,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 12;
+inline constexpr std::uint32_t interface_version = 13;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end, or in forget().
@@ -98,7 +98,8 @@ public:
     // tries again with each poll. `failed` then means that the address never came.
     virtual Endpoint* connect(ProcessId process) noexcept = 0;
 
-    // One packet: header and payload are copied out before it returns. The hot path.
+    // One packet: header and payload are copied out before it returns. The hot path. A packet that the process sends to
+    // itself waits for its poll: the module wakes the threads that sleep (Progress::wake), where there are several.
     virtual SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept = 0;
 

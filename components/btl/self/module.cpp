@@ -31,6 +31,7 @@ struct SelfModule::Packet {
 
 SelfModule::SelfModule(ProcessId self, Progress& progress, std::size_t eager_limit, std::size_t queue_limit) noexcept
     : _endpoint(self),
+      _progress(progress),
       _one_sided(progress),
       _queue_limit(queue_limit) {
     _limits.header = header_room;
@@ -114,6 +115,9 @@ SendCode SelfModule::commit(Endpoint&, const void* header, std::size_t header_si
     packet->header_size = header_size;
     packet->payload_size = payload_size;
     enqueue(packet);
+    if (_progress.threaded()) [[unlikely]] {
+        _progress.wake(); // another thread may wait for this packet
+    }
     return SendCode::ok;
 }
 

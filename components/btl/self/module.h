@@ -50,6 +50,7 @@ private:
     void put_back(Packet* packet) noexcept;
 
     SelfEndpoint _endpoint;
+    Progress& _progress;
     SelfOneSided _one_sided;
     Limits _limits;
     std::size_t _queue_limit; // bytes that may wait

@@ -38,7 +38,6 @@ int Backlog::send_control(Peer& peer, const void* header, std::size_t header_siz
         peer.queue.push_back(*packet);
         join(peer);
     }
-    _peers.wake_if_self(peer);
     return code == SendCode::failed ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 

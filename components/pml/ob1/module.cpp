@@ -16,7 +16,7 @@ Ob1::Ob1(const Services& services, btl::Transports& transports, const Settings& 
       _lock(transports.lock()),
       _alone(services.progress.threads()),
       _shortage(services.runtime, settings.memory_wait),
-      _peers(services.progress, _shortage, services.self, transports),
+      _peers(_shortage, services.self, transports),
       _backlog(_peers, _shortage),
       _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),

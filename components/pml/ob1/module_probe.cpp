@@ -18,7 +18,8 @@ Unexpected* find(CommState& state, int source, int tag, MPI_Status* status) noex
 
 } // namespace
 
-// Tries with the lock held, and once more after a poll.
+// Tries with the lock held, and once more after a poll, unless that has changed nothing. With several threads another
+// one may have polled.
 template <class TryOnce>
 bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     const auto try_locked = [&] {
@@ -28,8 +29,8 @@ bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     if (try_locked()) {
         return true;
     }
-    poll_or_yield(_progress);
-    return try_locked();
+    const int events = poll_or_yield(_progress);
+    return (events != 0 || _progress.threaded()) && try_locked();
 }
 
 // Why no message from there will come. Called with the lock held.

@@ -39,8 +39,8 @@ struct Peer {
     btl::Module* btl = nullptr; // nullptr: not connected, because this process has only received from it
     btl::Endpoint* endpoint = nullptr;
 
-    // A message shorter than this is sent at once and whole; 0: the queue is not empty, an xoff is in force, messages
-    // are counted, or the peer is this process. The hot path tests nothing else.
+    // A message shorter than this is sent at once and whole; 0: the queue is not empty, an xoff is in force, or
+    // messages are counted. The hot path tests nothing else.
     std::size_t direct_below = 0;
     std::size_t eager_limit = 0;
 
@@ -52,13 +52,12 @@ struct Peer {
     bool xoff_received = false;         // and no xon since
     bool xoff_sent = false;             // and no xon since
     bool failed = false;                // the process has failed: nothing is sent to it or expected from it any more
-    bool is_self = false;               // threads of this process that sleep must be woken for what it sends to itself
     bool counted = false;               // messages to it are counted (traffic.h)
     std::uint64_t unexpected_bytes = 0; // memory that its unmatched messages take in this process
     std::unique_ptr<TransferChoice> choice; // made for the first message that could come either way
 
     void refresh_direct() noexcept {
-        const bool direct = queue.empty() && !xoff_received && !is_self && !failed && !counted;
+        const bool direct = queue.empty() && !xoff_received && !failed && !counted;
         direct_below = direct ? eager_limit + 1 : 0;
     }
 };

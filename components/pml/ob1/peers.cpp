@@ -60,7 +60,6 @@ bool Peers::connect_first(Peer& peer) noexcept {
     peer.btl = way.module;
     user_of(*way.endpoint) = &peer;
     peer.eager_limit = way.module->limits().eager;
-    peer.is_self = peer.process == _self;
     peer.refresh_direct();
     return true;
 }

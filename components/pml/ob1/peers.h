@@ -18,9 +18,8 @@ inline constexpr auto consumer = btl::ConsumerId::pml;
 // sent, by the best way that the transports have to it.
 class Peers {
 public:
-    Peers(Progress& progress, Shortage& shortage, ProcessId self, btl::Transports& transports) noexcept
-        : _progress(progress),
-          _shortage(shortage),
+    Peers(Shortage& shortage, ProcessId self, btl::Transports& transports) noexcept
+        : _shortage(shortage),
           _self(self),
           _transports(transports) {}
 
@@ -58,13 +57,6 @@ public:
     // numbers that are not the same everywhere.
     bool leads(const Peer& peer) const noexcept {
         return peer.process.job == _self.job && _self.rank < peer.process.rank;
-    }
-
-    // A packet that a process sends to itself arrives in a poll: threads that sleep must wake up for it.
-    void wake_if_self(const Peer& peer) noexcept {
-        if (peer.is_self && _progress.threaded()) {
-            _progress.wake();
-        }
     }
 
     // Of processes that have ended, and are in no communicator. What is queued for them is dropped by Backlog.
@@ -106,7 +98,6 @@ private:
     bool make_sender(btl::Endpoint& endpoint) noexcept;
     bool connect_first(Peer& peer) noexcept;
 
-    Progress& _progress;
     Shortage& _shortage;
     const ProcessId _self;
     btl::Transports& _transports;

@@ -68,7 +68,6 @@ SendCode SendProtocol::transmit(SendRequest& request) noexcept {
         if (in_handshake) {
             _handshake.note_sent(target);
         }
-        _peers.wake_if_self(peer);
     }
     return code;
 }
