@@ -16,13 +16,27 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Copies `count` values of `width` bytes and reverses the bytes of each. Packing and unpacking are the same.
-template <std::size_t width>
+std::uint16_t reverse(std::uint16_t value) noexcept {
+    return __builtin_bswap16(value);
+}
+std::uint32_t reverse(std::uint32_t value) noexcept {
+    return __builtin_bswap32(value);
+}
+std::uint64_t reverse(std::uint64_t value) noexcept {
+    return __builtin_bswap64(value);
+}
+unsigned __int128 reverse(unsigned __int128 value) noexcept {
+    return __builtin_bswap128(value);
+}
+
+// Copies `count` values of the size of Word and reverses the bytes of each. Packing and unpacking are the same.
+template <class Word>
 void reverse_each(const std::byte* from, std::byte* to, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i, from += width, to += width) {
-        for (std::size_t j = 0; j < width; ++j) {
-            to[j] = from[width - 1 - j];
-        }
+    for (std::size_t i = 0; i < count; ++i, from += sizeof(Word), to += sizeof(Word)) {
+        Word value;
+        std::memcpy(&value, from, sizeof value);
+        value = reverse(value);
+        std::memcpy(to, &value, sizeof value);
     }
 }
 
@@ -32,13 +46,13 @@ void reverse_each(std::size_t width, const std::byte* from, std::byte* to, std::
         std::memcpy(to, from, count);
         return;
     case 2:
-        return reverse_each<2>(from, to, count);
+        return reverse_each<std::uint16_t>(from, to, count);
     case 4:
-        return reverse_each<4>(from, to, count);
+        return reverse_each<std::uint32_t>(from, to, count);
     case 8:
-        return reverse_each<8>(from, to, count);
+        return reverse_each<std::uint64_t>(from, to, count);
     default:
-        return reverse_each<16>(from, to, count);
+        return reverse_each<unsigned __int128>(from, to, count);
     }
 }
 
