@@ -99,6 +99,7 @@ public:
         return _small != nullptr ? _small[i] : (_large != nullptr ? _large[i] : 0);
     }
     explicit operator bool() const noexcept { return _small != nullptr || _large != nullptr; }
+    bool operator==(const CountArray&) const noexcept = default; // whether it is the same array
 
 private:
     const int* _small = nullptr;
@@ -139,6 +140,8 @@ struct Call {
 
     TypedVector send_side() const noexcept { return {send_counts, send_displacements, send_types}; }
     TypedVector recv_side() const noexcept { return {recv_counts, recv_displacements, recv_types}; }
+    // Whether it is the same call, as far as that can be seen from here: arrays, types and ops may have changed.
+    bool operator==(const Call&) const noexcept = default;
 };
 
 } // namespace coll

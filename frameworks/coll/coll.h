@@ -38,7 +38,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 17;
+inline constexpr std::uint32_t interface_version = 18;
 
 class Engine;
 class Module;
@@ -72,9 +72,11 @@ public:
     // Adds the steps of this member to `schedule`, which is empty or holds the steps of an operation of which this one
     // is a part. The communicator is schedule.comm(). Called once per operation, by MPI_Ibcast and the like or by
     // MPI_Bcast_init and the like, on the calling thread; by the default of the blocking functions below; and by the
-    // plans of other modules. Must neither communicate nor wait. All members of the communicator call it for the same
-    // operations in the same order. A member in which MPI_Ibcast returns an error, also one after this call, may call
-    // it again for the same operation; a module that keeps state for its plans must bear that.
+    // plans of other modules. Not called for a nonblocking operation where the engine has the schedule of the same call
+    // still and the module has allowed that (Schedule::may_repeat). Must neither communicate nor wait. All members of
+    // the communicator call it for the same operations in the same order. A member in which MPI_Ibcast returns an
+    // error, also one after this call, may call it again for the same operation; a module that keeps state for its
+    // plans must bear that.
     //
     // MPI_SUCCESS: the engine starts the schedule, a persistent one at every MPI_Start. Any other code: the operation
     // has not begun in this member, and the others wait in it; return one only where not even the steps can be added.

@@ -73,6 +73,17 @@ void Engine::give_back(Operation* operation) noexcept {
     delete operation;
 }
 
+bool Engine::keep(Operation& operation) noexcept {
+    if (_kept_plans.fetch_add(1, std::memory_order_relaxed) >= most_kept_plans) {
+        _kept_plans.fetch_sub(1, std::memory_order_relaxed);
+        return false;
+    }
+    if (Operation* oldest = operation.comm->outstanding->keep(operation)) {
+        oldest->leave_kept();
+    }
+    return true;
+}
+
 void Engine::set_binder(ChannelBinder* binder) noexcept {
     _binder = binder;
     _watcher.reset();
@@ -180,9 +191,15 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (outstanding == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    Operation* operation = nullptr;
-    if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
+    Operation* operation = outstanding->take_kept(module, call);
+    if (operation != nullptr) {
+        _kept_plans.fetch_sub(1, std::memory_order_relaxed);
+        operation->renew(comm);
+        operation->schedule.note_start();
+    } else if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
         return code; // without a tag, so that the next call gets the tag of this one
+    } else if (comm.progress == nullptr) {
+        operation->note_call(module, call);
     }
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::nonblocking, comm);

@@ -36,9 +36,10 @@ public:
 
     // Plans and runs an operation; returns its code. The cause of an error is noted. Blocks.
     int run(Module& module, const Call& call, Communicator& comm) noexcept;
-    // Plans and starts a nonblocking operation. The request keeps the communicator, the datatypes and the op until it
-    // is released. Never blocks. Called in the same order by all members of the communicator. After an error the
-    // operation has not begun, and the next call may be the same one again; that is true for init(), too.
+    // Plans and starts a nonblocking operation; the plan may be that of an earlier call. The request keeps the
+    // communicator, the datatypes and the op until it is released. Never blocks. Called in the same order by all
+    // members of the communicator. After an error the operation has not begun, and the next call may be the same one
+    // again; that is true for init(), too.
     int start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
     // Plans a persistent operation; the request is inactive. A start of it may be in another order than in other
     // members; it allocates no memory, unless the call's info has patchbay_effort = 0 (effort.h). Called in the same
@@ -71,12 +72,15 @@ private:
     friend class Operation;
     friend class Trials;
     static constexpr std::size_t most_kept = 64;
+    static constexpr int most_kept_plans = 256;
 
     Progress& progress() noexcept;
     // That of a rank that is a thread, otherwise that of the process.
     Progress& progress_of(const Communicator& comm) noexcept;
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
+    // Has the communicator of a complete operation keep it for the same call. false: there are too many.
+    bool keep(Operation& operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
     Effort effort_of(const Call& call) noexcept;
     // In a poll, or where there can be none on another thread.
@@ -96,10 +100,11 @@ private:
     PollerHandle _watcher;
     ScratchPool _scratch;
     EffortKey _effort_key;
-    ReleasedList _released;        // operations whose requests were freed while they were active
-    ProgressLock _lock{true};      // protects the list of the unused ones
-    Operation* _unused = nullptr;  // operations that keep their memory for the next one
-    std::size_t _unused_count = 0; // at most most_kept
+    ReleasedList _released;          // operations whose requests were freed while they were active
+    ProgressLock _lock{true};        // protects the list of the unused ones
+    Operation* _unused = nullptr;    // operations that keep their memory for the next one
+    std::size_t _unused_count = 0;   // at most most_kept
+    std::atomic<int> _kept_plans{0}; // of all communicators, at most most_kept_plans
 };
 
 } // namespace coll

@@ -44,19 +44,35 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
 }
 
 void Operation::set_up(Communicator& communicator, Form form) noexcept {
+    persistent = form == Form::persistent;
+    renew(communicator);
+    schedule.clear(&communicator, form);
+}
+
+void Operation::renew(Communicator& communicator) noexcept {
     set_kind(ObjectKind::request);
     belong_to(communicator);
     // A persistent operation may be freed while it is active, and be complete only after MPI_Finalize has released the
     // predefined communicators: it keeps these, too. An operation on a thread communicator keeps it, so that the thread
     // does not finish before it.
-    const bool keeps_any = form == Form::persistent || communicator.view != nullptr;
+    const bool keeps_any = persistent || communicator.view != nullptr;
     _comm = keeps_any ? Ref<Communicator>::share(&communicator) : share(&communicator);
-    schedule.clear(&communicator, form);
-    persistent = form == Form::persistent;
     _tag = no_tag;
     set_inactive();
     error = MPI_SUCCESS;
     _cause.clear();
+}
+
+// What a pointer of the call leads to may be another object, or have another value, in the next call.
+void Operation::note_call(const Module& module, const Call& call) noexcept {
+    const auto is_constant = [](const auto* object) { return object == nullptr || object->is_predefined(); };
+    const bool has_arrays = call.send_counts || call.send_displacements || call.recv_counts ||
+        call.recv_displacements || call.send_types != nullptr || call.recv_types != nullptr;
+    if (schedule.is_kept_by(module) && !has_arrays && is_constant(call.send_type) && is_constant(call.recv_type) &&
+        is_constant(call.op)) {
+        _module = &module;
+        _call = call;
+    }
 }
 
 int Operation::hold(const Call& call) noexcept {
@@ -197,13 +213,25 @@ int Operation::retire() noexcept {
         calls_back = false;
     }
     _looks.reset();
+    set_kind(ObjectKind::dead);                      // a stale handle is detected
+    const Ref<Communicator> last = std::move(_comm); // its end releases what is kept for it
+    if (_module == nullptr || error != MPI_SUCCESS || !engine.keep(*this)) {
+        release_plan();
+    }
+    return MPI_SUCCESS;
+}
+
+void Operation::leave_kept() noexcept {
+    _engine._kept_plans.fetch_sub(1, std::memory_order_relaxed);
+    release_plan();
+}
+
+void Operation::release_plan() noexcept {
+    _module = nullptr;
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
-    _comm.reset();
-    set_kind(ObjectKind::dead); // a stale handle is detected
-    engine.give_back(this);
-    return MPI_SUCCESS;
+    _engine.give_back(this);
 }
 
 void Operation::begin_start() noexcept {

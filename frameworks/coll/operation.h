@@ -32,6 +32,16 @@ public:
 
     // Before the first start, by the engine.
     void set_up(Communicator& communicator, Form form) noexcept;
+    // The part of set_up() that the next call needs which the schedule serves again.
+    void renew(Communicator& communicator) noexcept;
+    // Notes the call of a nonblocking operation, after its plan, for is_for().
+    void note_call(const Module& module, const Call& call) noexcept;
+    // Whether it is complete, and its schedule may be started again for this call.
+    bool is_for(const Module& module, const Call& call) const noexcept { return _module == &module && _call == call; }
+    // Gives up what it has of the plan, and itself to the engine.
+    void release_plan() noexcept;
+    // The same where it has been kept for another call.
+    void leave_kept() noexcept;
     // Keeps the objects of a call, which the program may free while the operation is outstanding. MPI code.
     int hold(const Call& call) noexcept;
     // Allocates what a start needs. MPI code.
@@ -197,6 +207,8 @@ private:
     std::size_t _look_count = 0;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
+    const Module* _module = nullptr;       // nullptr: the schedule is not started again for another call
+    Call _call;                            // with _module only
     Ref<Communicator> _comm;               // null for a predefined one, where set_up() does not keep it
     CompleteReference _complete_reference; // that one, of a nonblocking operation
     int _tag = no_tag;

@@ -31,6 +31,34 @@ int highest(Communicator& comm, std::int32_t value, std::int32_t* result) noexce
 
 } // namespace
 
+Outstanding::~Outstanding() {
+    for (Operation* operation : _kept) {
+        if (operation != nullptr) {
+            operation->leave_kept();
+        }
+    }
+}
+
+Operation* Outstanding::take_kept(const Module& module, const Call& call) noexcept {
+    std::lock_guard lock(_lock);
+    const auto end = std::ranges::find(_kept, nullptr);
+    const auto found = std::find_if(_kept.begin(), end, [&](Operation* kept) { return kept->is_for(module, call); });
+    if (found == end) {
+        return nullptr;
+    }
+    Operation* const operation = *found;
+    *std::move(found + 1, end, found) = nullptr;
+    return operation;
+}
+
+Operation* Outstanding::keep(Operation& operation) noexcept {
+    std::lock_guard lock(_lock);
+    Operation* const oldest = _kept.back();
+    std::move_backward(_kept.begin(), _kept.end() - 1, _kept.end());
+    _kept.front() = &operation;
+    return oldest;
+}
+
 bool Outstanding::add(Operation& operation) noexcept {
     std::lock_guard lock(_lock);
     operation.sequence = _next++;

@@ -4,13 +4,16 @@
 #include "frameworks/coll/tags.h"
 #include "object/communicator.h"
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
 
 namespace patchbay::coll {
 
+class Module;
 class Operation;
+struct Call;
 
 // The nonblocking and persistent operations of one communicator, and their tags. Two operations that are outstanding at
 // the same time have different tags, so that neither can receive a message of the other one, in whatever order their
@@ -24,8 +27,23 @@ class Operation;
 // A persistent operation keeps its tag until the request is freed, because the members may start several of them in
 // different orders. The first ones have the tags in order; when these have gone round, the members agree on a tag that
 // is free in all of them, since each frees its requests when it wants.
+//
+// Nonblocking operations that are complete are kept for the next call with the same arguments, which needs no plan then
+// (Schedule::may_repeat): iterative programs repeat a few calls again and again.
 class Outstanding {
 public:
+    Outstanding() = default;
+    ~Outstanding();
+    Outstanding(const Outstanding&) = delete;
+    Outstanding& operator=(const Outstanding&) = delete;
+
+    // The operations that are complete.
+
+    // nullptr: none is for this call. Thread-safe.
+    Operation* take_kept(const Module& module, const Call& call) noexcept;
+    // Returns the oldest one if there are too many now. Thread-safe.
+    Operation* keep(Operation& operation) noexcept;
+
     // The nonblocking operations.
 
     // Adds an operation, which gets its tag. true: it may be started; otherwise next_to_start() returns it later.
@@ -56,9 +74,10 @@ private:
     std::uint32_t _next = 0;      // the sequence number of the next operation
     Operation* _oldest = nullptr; // the operations that are not complete, by sequence number
     Operation* _newest = nullptr;
-    Operation* _waiting = nullptr; // the first of them that is not started
-    std::uint32_t _persistent = 0; // how many slots have been given in order
-    std::unique_ptr<Slots> _slots; // those in use
+    Operation* _waiting = nullptr;     // the first of them that is not started
+    std::uint32_t _persistent = 0;     // how many slots have been given in order
+    std::unique_ptr<Slots> _slots;     // those in use
+    std::array<Operation*, 4> _kept{}; // the last one first
 };
 
 } // namespace patchbay::coll

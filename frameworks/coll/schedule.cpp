@@ -138,6 +138,7 @@ void* Schedule::scratch(MPI_Count count, const Datatype& type) noexcept {
         fail(MPI_ERR_NO_MEM);
         return nowhere;
     }
+    _scratch_bytes += room.bytes;
     return _scratch.back().data() + room.element_0;
 }
 
@@ -156,9 +157,11 @@ void Schedule::clear(Communicator* comm, Form form) noexcept {
     _edges.clear();
     _successors.clear();
     _scratch.clear();
+    _scratch_bytes = 0;
     _types.clear();
     _execution.reset();
     _start_note = {};
+    _repeatable_by = nullptr;
     _last_round = no_step;
     _round_begin = 0;
     _code = MPI_SUCCESS;

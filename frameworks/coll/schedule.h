@@ -16,6 +16,8 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
+class Module;
+
 using StepId = std::uint32_t;
 inline constexpr StepId no_step = UINT32_MAX;
 
@@ -72,10 +74,11 @@ public:
     virtual void start(int tag, Completion& done) noexcept = 0;
 };
 
-// What a module does at each start of a persistent operation while `wanted` is set, such as to count it for a tool.
+// What a module does at each start of a persistent operation, or of a plan that is repeated, while `wanted` is set,
+// such as to count it for a tool.
 struct StartNote {
     const std::atomic<bool>* wanted = nullptr; // exists as long as the schedule; nullptr: there is nothing to do
-    // Called by Operation::start() on the thread of MPI_Start. Must not block.
+    // Called on the thread of MPI_Start, or of the nonblocking function. Must not block.
     void (*note)(void* context, const Communicator& comm, std::uint32_t what) noexcept = nullptr;
     void* context = nullptr;
     const Communicator* comm = nullptr;
@@ -216,8 +219,15 @@ public:
         std::size_t _next = 0;
     };
 
-    // Of a persistent operation; the note of the module whose plan this is, not of those whose plans are a part of it.
+    // Of a persistent operation, and of one that may_repeat(); the note of the module whose plan this is, not of those
+    // whose plans are a part of it.
     void at_start(const StartNote& note) noexcept { _start_note = note; }
+
+    // For a nonblocking operation: the plan of the same call on the same communicator would be the same, so that the
+    // engine may start this schedule again in its place. Said by the module whose plan() the engine has called, after
+    // those whose plans are a part of it; what only such a one has said has no effect, because the module that stands
+    // before it may have to see each call.
+    void may_repeat(const Module& module) noexcept { _repeatable_by = &module; }
 
     // For a module with an Execution: finishes the plan, so that the Execution may be built from steps() and
     // successors(). A step that is added later removes it, because then the plan is a part of another one.
@@ -239,6 +249,11 @@ public:
     int code() const noexcept { return _code; }
     std::string_view cause() const noexcept { return _cause; }
     Execution* execution() const noexcept { return _execution.get(); }
+    // Whether it may be started again for the same call, and is small enough to be kept.
+    bool is_kept_by(const Module& module) const noexcept {
+        return _repeatable_by == &module && _code == MPI_SUCCESS && _execution == nullptr &&
+            _steps.size() <= most_kept_steps && _scratch_bytes <= most_kept_scratch;
+    }
     void note_start() const noexcept {
         if (_start_note.wanted != nullptr && _start_note.wanted->load(std::memory_order_relaxed)) [[unlikely]] {
             _start_note.note(_start_note.context, *_start_note.comm, _start_note.what);
@@ -246,6 +261,9 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_kept_steps = 64;
+    static constexpr std::size_t most_kept_scratch = std::size_t(64) << 10;
+
     struct Edge {
         StepId earlier;
         StepId later;
@@ -263,9 +281,11 @@ private:
     std::vector<StepId> _successors;
     std::vector<StepId> _messages; // memory for order_messages()
     std::vector<Scratch> _scratch;
+    std::size_t _scratch_bytes = 0;
     std::vector<Ref<Datatype>> _types;
     std::unique_ptr<Execution> _execution;
     StartNote _start_note;
+    const Module* _repeatable_by = nullptr;
     Form _form = Form::blocking;
     StepId _last_round = no_step; // the step that stands for the end of the last round
     StepId _round_begin = 0;      // the first step after it

@@ -49,6 +49,7 @@ int BasicModule::plan(const Call& call, Schedule& schedule) noexcept {
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
+    schedule.may_repeat(*this);
     return MPI_SUCCESS;
 }
 

@@ -134,7 +134,9 @@ int TunedModule::exscan(
 }
 
 int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {
-    return plan(call, choose(call, schedule.form(), schedule.comm()), schedule);
+    const int code = plan(call, choose(call, schedule.form(), schedule.comm()), schedule);
+    schedule.may_repeat(*this);
+    return code;
 }
 
 // Without an alternative: where the user has given the algorithm, and where this component serves no call.
@@ -165,7 +167,7 @@ std::string TunedModule::candidate_name(std::size_t number, const Call& call, co
 }
 
 int TunedModule::plan(const Call& call, const Choice& choice, Schedule& schedule) noexcept {
-    if (schedule.form() == Form::persistent && schedule.steps().empty()) {
+    if (schedule.form() != Form::blocking && schedule.steps().empty()) {
         schedule.at_start(_chosen.start_note(schedule.comm(), call.function, choice.algorithm));
     }
     if (choice.algorithm == Algorithm::pass) {
