@@ -105,7 +105,7 @@ bool Half::have_all_ended() noexcept {
 }
 
 std::string_view Half::cause() const noexcept {
-    return error == MPI_ERR_PROC_ABORTED ? partner_ended : std::string_view();
+    return error == MPI_ERR_PROC_ABORTED ? partner_ended : Channel::cause();
 }
 
 } // namespace patchbay::chan::sm
