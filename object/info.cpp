@@ -33,8 +33,13 @@ void Info::set(std::string_view key, std::string_view value) {
 
 std::optional<std::string> Info::get(std::string_view key) const {
     std::lock_guard lock(_mutex);
+    const std::string* value = find(key);
+    return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+const std::string* Info::find(std::string_view key) const noexcept {
     const auto found = find_key(_pairs, key);
-    return found == _pairs.end() ? std::nullopt : std::optional(found->second);
+    return found == _pairs.end() ? nullptr : &found->second;
 }
 
 bool Info::erase(std::string_view key) {

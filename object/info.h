@@ -20,6 +20,16 @@ public:
 
     void set(std::string_view key, std::string_view value);
     std::optional<std::string> get(std::string_view key) const;
+    // Calls look(value), with the lock held, if there is the key. Takes no memory. Returns whether there is.
+    template <class Look>
+    bool look_at(std::string_view key, const Look& look) const {
+        std::lock_guard lock(_mutex);
+        const std::string* value = find(key);
+        if (value != nullptr) {
+            look(std::string_view(*value));
+        }
+        return value != nullptr;
+    }
     bool erase(std::string_view key);
     int size() const;
     std::optional<std::string> nth_key(int n) const;
@@ -30,6 +40,8 @@ public:
 private:
     friend struct Predefined<Info>;
     static Info* make_env();
+    // Under the lock; nullptr: there is no such key.
+    const std::string* find(std::string_view key) const noexcept;
 
     mutable std::mutex _mutex;
     std::vector<std::pair<std::string, std::string>> _pairs;

@@ -18,12 +18,15 @@ std::invoke_result_t<Body&> unless_out_of_memory(std::invoke_result_t<Body&> oth
     }
 }
 
-// The same for a function that returns a Result: Errc::out_of_memory. The error is made before, because its text takes
-// memory; where that fails, std::bad_alloc leaves this function.
+// An error whose text is so short that it takes no memory.
+inline Error out_of_memory() noexcept {
+    return {Errc::out_of_memory, "out of memory"};
+}
+
+// The same for a function that returns a Result or a Status: out_of_memory().
 template <class Body>
-std::invoke_result_t<Body&> unless_out_of_memory(Body&& body) {
-    const Error exhausted{Errc::out_of_memory, "memory is exhausted"};
-    return unless_out_of_memory(std::invoke_result_t<Body&>(exhausted), std::forward<Body>(body));
+std::invoke_result_t<Body&> unless_out_of_memory(Body&& body) noexcept {
+    return unless_out_of_memory(std::invoke_result_t<Body&>(out_of_memory()), std::forward<Body>(body));
 }
 
 } // namespace patchbay

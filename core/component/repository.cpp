@@ -125,8 +125,10 @@ void Repository::scan_directory(const std::string& directory, bool wanted) {
     if (stream == nullptr) {
         const int cause = errno;
         if (wanted || (cause != ENOENT && cause != ENOTDIR)) {
-            log_warn_job("cannot read component directory " + directory + ": " + std::strerror(cause) +
-                (wanted ? "; it is named by the parameter component_path" : ""));
+            // What one process lacks, the others may have.
+            const bool is_own = cause == EMFILE || cause == ENFILE || cause == ENOMEM;
+            (is_own ? log_warn : log_warn_job)("cannot read component directory " + directory + ": " +
+                std::strerror(cause) + (wanted ? "; it is named by the parameter component_path" : ""));
         }
         return;
     }

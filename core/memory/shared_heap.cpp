@@ -44,10 +44,11 @@ Result<SharedBlock> SharedHeap::alloc_run(std::uint32_t granules, std::uint64_t 
         if (chunk.granules == 0 || chunk.longest_free < granules) {
             continue;
         }
-        Run* map = runs(number);
-        if (map == nullptr) {
-            return map_block(address_of(number, 0)).error();
+        Result<std::byte*> mapped = map_block(address_of(number, 0));
+        if (!mapped) {
+            return mapped.error();
         }
+        auto* map = reinterpret_cast<Run*>(*mapped);
         Found found{number, 0, 0};
         if (find_run(chunk, map, granules, unit, found)) {
             return take_run(found, granules, kind);

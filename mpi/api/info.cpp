@@ -45,7 +45,7 @@ bool check_own(Arguments& args, MPI_Info info) noexcept {
 }
 
 // Copies at most `room` - 1 characters and a terminator.
-void copy_text(const std::string& text, char* target, std::size_t room) noexcept {
+void copy_text(std::string_view text, char* target, std::size_t room) noexcept {
     const std::size_t length = std::min(text.size(), room - 1);
     std::memcpy(target, text.data(), length);
     target[length] = '\0';
@@ -163,14 +163,12 @@ int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* valu
             args.array("value", value, *buflen) && args.pointer("flag", flag))) {
         return args.code();
     }
-    const auto found = api::info_of(info).get(key);
-    *flag = found.has_value();
-    if (found) {
+    *flag = api::info_of(info).look_at(key, [&](std::string_view found) {
         if (*buflen > 0) {
-            api::copy_text(*found, value, std::size_t(*buflen));
+            api::copy_text(found, value, std::size_t(*buflen));
         }
-        *buflen = int(found->size()) + 1; // the required size, including the terminator
-    }
+        *buflen = int(found.size()) + 1; // the required size, including the terminator
+    });
     return MPI_SUCCESS;
 }
 
@@ -183,11 +181,8 @@ int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int
             args.pointer("value", value) && args.pointer("flag", flag))) {
         return args.code();
     }
-    const auto found = api::info_of(info).get(key);
-    *flag = found.has_value();
-    if (found) {
-        api::copy_text(*found, value, std::size_t(valuelen) + 1);
-    }
+    *flag = api::info_of(info).look_at(
+        key, [&](std::string_view found) { api::copy_text(found, value, std::size_t(valuelen) + 1); });
     return MPI_SUCCESS;
 }
 
@@ -198,10 +193,6 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* f
             args.pointer("flag", flag))) {
         return args.code();
     }
-    const auto found = api::info_of(info).get(key);
-    *flag = found.has_value();
-    if (found) {
-        *valuelen = int(found->size());
-    }
+    *flag = api::info_of(info).look_at(key, [&](std::string_view found) { *valuelen = int(found.size()); });
     return MPI_SUCCESS;
 }

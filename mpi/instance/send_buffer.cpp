@@ -113,6 +113,10 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
             Request* sending = nullptr;
             *code = comm.pml->isend(
                 memory_of(*made), MPI_Count(size), packed, dest, tag, pml::SendMode::standard, comm, &sending);
+            if (*code == MPI_SUCCESS && sending->is_complete() && sending->error != MPI_SUCCESS) [[unlikely]] {
+                *code = note_cause(sending->error, sending->cause()); // the program would not learn of it
+                sending->recycle();
+            }
             if (*code != MPI_SUCCESS) {
                 remove(*made);
                 return true;

@@ -50,6 +50,9 @@ const char* constructor_of(int flavor) noexcept {
     }
 }
 
+constexpr std::string_view none_of_all =
+    "no component of framework osc that all members have could make its module in all of them";
+
 // One constructor in one member. The members go through the same steps; a member that has failed takes part in the
 // exchange that ends its step, by which the others learn of the failure, and then none goes on.
 class Construction {
@@ -84,7 +87,7 @@ private:
     bool _on_node = false;
     osc::Selector::Candidates _candidates;
     std::vector<Offer> _offers; // of all members
-    std::string _refusal = "no component of framework osc that all members have could make its module in all of them";
+    std::string _refusal;       // why the last component has not made a module; empty: it is not known
 };
 
 int Construction::run(Window** made) noexcept {
@@ -319,7 +322,8 @@ int Construction::make_module() noexcept {
             _candidates.front().priority, "it could not make its module in all members of the window");
         _candidates.erase(_candidates.begin());
         if (_candidates.empty()) {
-            return note_cause(MPI_ERR_UNSUPPORTED_OPERATION, _refusal);
+            return note_cause(
+                MPI_ERR_UNSUPPORTED_OPERATION, _refusal.empty() ? none_of_all : std::string_view(_refusal));
         }
     }
 }

@@ -105,7 +105,7 @@ public:
         return Error{Errc::not_available, "it only wraps another pml (pml_wrap=matrix)"};
     }
     Status wrap(Context& context, std::unique_ptr<pml::Module>& module) override {
-        return unless_out_of_memory(Status(Error{Errc::out_of_memory, "no memory for the matrix"}), [&]() -> Status {
+        return unless_out_of_memory([&]() -> Status {
             module = std::make_unique<MatrixModule>(std::move(module), context.runtime(),
                 std::string(context.core().params.at("pml_matrix_file").as_string()), Row(context.runtime().size()));
             return {};

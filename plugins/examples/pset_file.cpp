@@ -99,7 +99,7 @@ public:
                     Errc::invalid, "the process set '" + definition.name + "' has a rank that this job has not"};
             }
         }
-        return unless_out_of_memory(Result<pset::Candidate>(Error{Errc::out_of_memory, "no memory"}), [&] {
+        return unless_out_of_memory([&] {
             auto module = std::make_unique<FileModule>(_definitions, context.self().job);
             return Result<pset::Candidate>(pset::Candidate{_priority, std::move(module)});
         });

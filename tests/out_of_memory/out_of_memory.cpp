@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <string>
 
 int world_rank;
 int world_size;
@@ -60,6 +61,29 @@ void exchange(int count, MPI_Datatype type) {
 
 void eager() {
     exchange(8, MPI_BYTE);
+}
+
+// A message that is reported as sent arrives.
+void buffered() {
+    static char buffer[1000 + MPI_BSEND_OVERHEAD];
+    if (!fine(MPI_Buffer_attach(buffer, sizeof buffer))) {
+        return;
+    }
+    if (fine(MPI_Bsend(sent, 8, MPI_BYTE, world_rank, 1, comm))) {
+        failing_malloc::pause();
+        CHECK(MPI_Recv(received, 8, MPI_BYTE, world_rank, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        failing_malloc::resume();
+    }
+    MPI_Request sending = MPI_REQUEST_NULL;
+    if (fine(MPI_Ibsend(sent, 8, MPI_BYTE, world_rank, 2, comm, &sending))) {
+        failing_malloc::pause();
+        CHECK(MPI_Recv(received, 8, MPI_BYTE, world_rank, 2, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_Wait(&sending, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        failing_malloc::resume();
+    }
+    void* detached = nullptr;
+    int size = 0;
+    CHECK(MPI_Buffer_detach(&detached, &size) == MPI_SUCCESS);
 }
 void long_message() {
     exchange(large, MPI_BYTE);
@@ -371,9 +395,46 @@ void queries() {
     if (fine(MPI_Abi_get_info(&info))) {
         fine(MPI_Info_free(&info));
     }
+    failing_malloc::pause();
+    const std::string longest(200, 'v');
+    CHECK(MPI_Info_create(&info) == MPI_SUCCESS);
+    CHECK(MPI_Info_set(info, "key", longest.c_str()) == MPI_SUCCESS);
+    failing_malloc::resume();
+    char value[300];
+    int length = sizeof value;
+    int found = 0;
+    CHECK(MPI_Info_get_string(info, "key", &length, value, &found) == MPI_SUCCESS && found == 1 && value == longest);
+    CHECK(MPI_Info_get(info, "key", 250, value, &found) == MPI_SUCCESS && found == 1 && value == longest);
+    CHECK(MPI_Info_get_valuelen(info, "key", &length, &found) == MPI_SUCCESS && found == 1 && length == 200);
+    CHECK(MPI_Info_free(&info) == MPI_SUCCESS);
+    MPI_Session another = MPI_SESSION_NULL;
+    if (fine(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &another))) {
+        fine(MPI_Session_finalize(&another));
+    }
     int keyval = MPI_KEYVAL_INVALID;
     if (fine(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keyval, nullptr))) {
         fine(MPI_Type_free_keyval(&keyval));
+    }
+}
+
+void use_window(MPI_Win win) {
+    failing_malloc::pause();
+    CHECK(MPI_Win_lock_all(0, win) == MPI_SUCCESS && MPI_Win_unlock_all(win) == MPI_SUCCESS);
+    CHECK(MPI_Win_free(&win) == MPI_SUCCESS);
+    failing_malloc::resume();
+}
+
+void windows() {
+    MPI_Win win = MPI_WIN_NULL;
+    void* memory = nullptr;
+    if (fine(MPI_Win_create(received, large, 1, MPI_INFO_NULL, comm, &win))) {
+        use_window(win);
+    }
+    if (fine(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win))) {
+        use_window(win);
+    }
+    if (fine(MPI_Win_allocate(5000, 1, MPI_INFO_NULL, comm, static_cast<void*>(&memory), &win))) {
+        use_window(win);
     }
 }
 
@@ -387,6 +448,7 @@ constexpr Scenario scenarios[] = {
     {"pt2pt", "persistent", persistent},
     {"pt2pt", "partitioned", partitioned},
     {"pt2pt", "sendrecv", sendrecv},
+    {"pt2pt", "buffered", buffered},
     {"comm", "dup", dup},
     {"comm", "idup", idup},
     {"comm", "split", split},
@@ -394,6 +456,7 @@ constexpr Scenario scenarios[] = {
     {"comm", "create_from_group", create_from_group},
     {"comm", "topologies", topologies},
     {"comm", "queries", queries},
+    {"windows", "windows", windows},
     {"coll", "collectives", collectives},
     {"coll", "neighborhood", neighborhood},
     {"coll_requests", "nonblocking collectives", nonblocking_collectives},

@@ -67,8 +67,7 @@ Status SmModule::open_ring(SmEndpoint& to) {
     if (entry == nullptr || !claim_inbound(to.port)) {
         return Error{Errc::not_available, "no more rings"};
     }
-    Status made = unless_out_of_memory(
-        Status(Error{Errc::out_of_memory, "out of memory"}), [&] { return make_ring(to, *entry); });
+    Status made = unless_out_of_memory([&] { return make_ring(to, *entry); });
     if (!made) {
         to.port.inbound.fetch_sub(1, std::memory_order_relaxed);
     }

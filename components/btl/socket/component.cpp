@@ -24,8 +24,7 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
     Result<Candidate> query(Context& context) override {
-        return unless_out_of_memory(
-            Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(context); });
+        return unless_out_of_memory([&] { return make(context); });
     }
 
 private:

@@ -88,8 +88,7 @@ bool SocketModule::reaches(ProcessId process) const noexcept {
 }
 
 Status SocketModule::open() noexcept {
-    return unless_out_of_memory(
-        Status(Error{Errc::out_of_memory, "btl/socket: out of memory"}), [&] { return open_sockets(); });
+    return unless_out_of_memory([&] { return open_sockets(); });
 }
 
 Status SocketModule::open_sockets() {

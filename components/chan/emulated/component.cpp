@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/chan/emulated/channel.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/context.h"
@@ -39,7 +40,7 @@ public:
             }
         } catch (const std::bad_alloc&) {
         }
-        return Error{Errc::out_of_memory, "out of memory"}; // so short that the text itself needs no memory
+        return out_of_memory();
     }
 
 private:

@@ -38,7 +38,7 @@ public:
     }
 
     Result<int> query(Context& context, const Binding& binding) override {
-        return unless_out_of_memory(Result<int>(no_memory()), [&]() -> Result<int> {
+        return unless_out_of_memory([&]() -> Result<int> {
             auto transports = context.transports();
             if (!transports) {
                 return Error{Errc::not_available, transports.error().text};
@@ -55,7 +55,7 @@ public:
 
     Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte> place, std::size_t* used) noexcept override {
-        return unless_out_of_memory(Result<Channel*>(no_memory()), [&]() -> Result<Channel*> {
+        return unless_out_of_memory([&]() -> Result<Channel*> {
             auto transports = context.transports();
             if (!transports) {
                 return transports.error();
@@ -85,8 +85,6 @@ public:
 
 private:
     // So short that the text itself needs no memory.
-    static Error no_memory() noexcept { return {Errc::out_of_memory, "out of memory"}; }
-
     int _priority = 0;
     std::uint64_t _inline_limit = 0;
     std::uint64_t _collective_limit = 0;

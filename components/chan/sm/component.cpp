@@ -20,11 +20,6 @@ Error refusal(const char* why) {
     return {Errc::not_available, why};
 }
 
-// So short that the text itself needs no memory.
-Error no_memory() noexcept {
-    return {Errc::out_of_memory, "out of memory"};
-}
-
 class SmComponent final : public Component {
 public:
     Status open(Core& core) override {
@@ -47,13 +42,12 @@ public:
     }
 
     Result<int> query(Context& context, const Binding& binding) override {
-        return unless_out_of_memory(
-            Result<int>(no_memory()), [&]() -> Result<int> { return priority_for(context, binding); });
+        return unless_out_of_memory([&]() -> Result<int> { return priority_for(context, binding); });
     }
 
     Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte> offer, std::size_t* used) noexcept override {
-        return unless_out_of_memory(Result<Channel*>(no_memory()), [&]() -> Result<Channel*> {
+        return unless_out_of_memory([&]() -> Result<Channel*> {
             Node& node = node_of(context);
             return binding.side.sends ? make<SendHalf>(node, binding, offer, used)
                                       : make<ReceiveHalf>(node, binding, offer, used);

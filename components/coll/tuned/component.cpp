@@ -79,14 +79,13 @@ public:
         if (query.comm.size == 1) {
             return query.refuse_all("serves communicators of several processes only");
         }
-        return unless_out_of_memory(
-            Result<Candidate>(Error{Errc::out_of_memory, "no memory for a module"}), [&]() -> Result<Candidate> {
-                // Members know this of their own jobs only, and must choose alike.
-                const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
-                return Candidate{_priority,
-                    std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below, _chosen),
-                    true, true};
-            });
+        return unless_out_of_memory([&]() -> Result<Candidate> {
+            // Members know this of their own jobs only, and must choose alike.
+            const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
+            return Candidate{_priority,
+                std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below, _chosen), true,
+                true};
+        });
     }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/pt2pt/module.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
@@ -69,11 +70,11 @@ public:
             }
             auto module = std::make_unique<Pt2pt>(context, window, *agreed, std::move(thread));
             if (module->begin(_receives) != MPI_SUCCESS) {
-                return Error{Errc::out_of_memory, "osc/pt2pt: no memory for the messages of a window"};
+                return out_of_memory();
             }
             return std::unique_ptr<Module>(std::move(module));
         } catch (const std::bad_alloc&) {
-            return Error{Errc::out_of_memory, "osc/pt2pt: no memory for a window"};
+            return out_of_memory();
         }
     }
 

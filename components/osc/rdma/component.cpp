@@ -40,7 +40,7 @@ public:
     }
 
     Result<int> query(Context& context, const Window& window) override {
-        return unless_out_of_memory(Result<int>(no_memory()), [&]() -> Result<int> {
+        return unless_out_of_memory([&]() -> Result<int> {
             auto transports = context.transports();
             if (!transports) {
                 return Error{Errc::not_available, transports.error().text};
@@ -55,22 +55,19 @@ public:
 
     Result<std::unique_ptr<Module>> create(Context& context, Window& window) noexcept override {
         std::unique_ptr<RdmaModule> module;
-        const Status built = unless_out_of_memory(Status(no_memory()), [&] { return build(context, window, module); });
-        return unless_out_of_memory(
-            Result<std::unique_ptr<Module>>(no_memory()), [&]() -> Result<std::unique_ptr<Module>> {
-                if (Status agreed = Members::agree_on(*window.comm, built); !agreed) {
-                    return agreed.error();
-                }
-                if (Status connected = module->connect(); !connected) {
-                    return connected.error();
-                }
-                return Result<std::unique_ptr<Module>>(std::move(module));
-            });
+        const Status built = unless_out_of_memory([&] { return build(context, window, module); });
+        return unless_out_of_memory([&]() -> Result<std::unique_ptr<Module>> {
+            if (Status agreed = Members::agree_on(*window.comm, built); !agreed) {
+                return agreed.error();
+            }
+            if (Status connected = module->connect(); !connected) {
+                return connected.error();
+            }
+            return Result<std::unique_ptr<Module>>(std::move(module));
+        });
     }
 
 private:
-    static Error no_memory() { return {Errc::out_of_memory, "no memory for a window"}; }
-
     // What this member does for itself.
     Status build(Context& context, Window& window, std::unique_ptr<RdmaModule>& module) {
         auto job = _jobs.use(context);

@@ -38,7 +38,7 @@ int report_no_region(int member, std::uint64_t place, std::uint64_t bytes) noexc
 int OwnRegions::attach(void* base, std::uint64_t bytes) noexcept {
     const std::lock_guard hold(_lock);
     const auto address = reinterpret_cast<std::uintptr_t>(base);
-    const Status done = unless_out_of_memory(Status(Error{Errc::out_of_memory, "no memory"}), [&]() -> Status {
+    const Status done = unless_out_of_memory([&]() -> Status {
         auto keys = Registration::create(_members.own_modules(), base, bytes);
         if (!keys) {
             return keys.error();

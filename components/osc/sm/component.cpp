@@ -53,30 +53,27 @@ public:
     }
 
     Result<int> query(Context& context, const Window& window) override {
-        return unless_out_of_memory(
-            Result<int>(Error{Errc::out_of_memory, "osc/sm: out of memory"}), [&]() -> Result<int> {
-                if (window.comm->view != nullptr) {
-                    return is_one_process(window) ? Result<int>(_priority)
-                                                  : refusal("the threads are those of several processes");
-                }
-                const NodeSegment* node = context.core().node;
-                if (node == nullptr) {
-                    return refusal("this process has no memory that it shares with others");
-                }
-                if (window.flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-                    return refusal("the memory of a dynamic window is not known to the other members");
-                }
-                const auto unreachable = [](const WindowMember& member) {
-                    return member.bytes > 0 && member.shared == 0;
-                };
-                if (window.size > 1 && std::ranges::any_of(window.members, unreachable)) {
-                    return refusal("a member has memory that the others cannot map");
-                }
-                if (!common::all_share_memory(context, *window.comm->group, *node)) {
-                    return refusal("not all members share the memory of this node");
-                }
-                return _priority;
-            });
+        return unless_out_of_memory([&]() -> Result<int> {
+            if (window.comm->view != nullptr) {
+                return is_one_process(window) ? Result<int>(_priority)
+                                              : refusal("the threads are those of several processes");
+            }
+            const NodeSegment* node = context.core().node;
+            if (node == nullptr) {
+                return refusal("this process has no memory that it shares with others");
+            }
+            if (window.flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+                return refusal("the memory of a dynamic window is not known to the other members");
+            }
+            const auto unreachable = [](const WindowMember& member) { return member.bytes > 0 && member.shared == 0; };
+            if (window.size > 1 && std::ranges::any_of(window.members, unreachable)) {
+                return refusal("a member has memory that the others cannot map");
+            }
+            if (!common::all_share_memory(context, *window.comm->group, *node)) {
+                return refusal("not all members share the memory of this node");
+            }
+            return _priority;
+        });
     }
     Result<std::unique_ptr<Module>> create(Context& context, Window& window) noexcept override {
         if (window.comm->view == nullptr) {

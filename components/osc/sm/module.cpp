@@ -17,14 +17,6 @@
 
 namespace patchbay::osc::sm {
 
-namespace {
-
-Error no_memory() {
-    return {Errc::out_of_memory, "osc/sm: no memory for a window"};
-}
-
-} // namespace
-
 Result<std::unique_ptr<Module>> Sm::create(
     Progress& progress, NodeSegment* segment, Window& window, BarrierKind barrier, bool share_cores) noexcept {
     std::unique_ptr<Sm> module(window.flavor == MPI_WIN_FLAVOR_DYNAMIC ? new (std::nothrow) DynamicSm(progress, window)
@@ -39,8 +31,8 @@ Result<std::unique_ptr<Module>> Sm::create(
         own.pid = std::int32_t(getpid());
     }
     std::vector<Announcement> all;
-    Status made = module == nullptr ? Status(no_memory())
-                                    : unless_out_of_memory(Status(no_memory()), [&] { return module->make(own, all); });
+    Status made = module == nullptr ? Status(out_of_memory())
+                                    : unless_out_of_memory([&]() -> Status { return module->make(own, all); });
     // Without room for what the others announce a member cannot take part in the exchange.
     int can_exchange = all.empty() ? 0 : 1;
     Communicator& comm = *window.comm;
@@ -50,7 +42,7 @@ Result<std::unique_ptr<Module>> Sm::create(
         can_exchange = code == MPI_SUCCESS ? can_exchange : 0;
     }
     if (can_exchange == 0) {
-        return made ? no_memory() : made.error();
+        return made ? out_of_memory() : made.error();
     }
     const Status exchanged = exchange(window, own, all);
     if (!made || !exchanged) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/module.h"
 #include "components/pml/ob1/tool_tables.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/context.h"
@@ -50,7 +51,7 @@ public:
         try {
             return make(context);
         } catch (const std::bad_alloc&) {
-            return Error{Errc::out_of_memory, "out of memory"};
+            return out_of_memory();
         }
     }
 

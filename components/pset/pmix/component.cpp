@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pset/pmix/launcher_sets.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/context.h"
@@ -27,7 +28,7 @@ public:
         Runtime& runtime = context.runtime();
         auto module = std::unique_ptr<LauncherSets>(new (std::nothrow) LauncherSets(runtime));
         if (module == nullptr) {
-            return Error{Errc::out_of_memory, "no memory for the module"};
+            return out_of_memory();
         }
         // Other launchers may support no such query, which only a query shows.
         if (!runtime.own_launcher()) {
