@@ -142,8 +142,8 @@ void Agent::take(const EndAll&) {
         return;
     }
     _ending = true;
-    signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT); // a stopped process handles no signal but SIGKILL
+    signal_all(SIGTERM);
+    signal_all(SIGCONT); // a stopped process handles no signal but SIGKILL
     _loop.after(grace, [this] {
         if (!_killing) {
             kill_until_nothing_left();
@@ -158,14 +158,23 @@ void Agent::take(const KillAll&) {
     }
 }
 
+// Where the processes cannot be seen, only the ranks are known.
+void Agent::signal_all(int signal) {
+    if (sees_processes()) {
+        signal_descendants(signal);
+    } else {
+        _ranks.signal(signal);
+    }
+}
+
 // Repeated, because a process may have started another one during the search.
 void Agent::kill_until_nothing_left() {
     _killing = true;
-    if (!has_children()) {
+    if (!has_children() || (_ranks.are_none() && !sees_processes())) {
         _killing = false;
         return;
     }
-    signal_descendants(SIGKILL);
+    signal_all(SIGKILL);
     _loop.after(kill_again, [this] { kill_until_nothing_left(); });
 }
 
@@ -255,9 +264,15 @@ void Agent::look_for_leftovers() {
     if (!_has_started || !_left.empty()) {
         return;
     }
-    const bool others = has_children();
+    const bool any = has_children();
+    const bool others = any && sees_processes();
     if (_told_left != others) {
         _told_left = others;
+        if (any && !others) {
+            _output.message(
+                "/proc is not that of this PID namespace: processes that the ranks have started may be left; "
+                "mount it anew (unshare --mount-proc)");
+        }
         send(NoRankLeft{others});
     }
 }

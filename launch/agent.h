@@ -61,6 +61,7 @@ private:
     void rank_exited(ProcessId rank, int wait_status, int rounds);
     void rank_ended(ProcessId rank, int wait_status);
     void look_for_leftovers();
+    void signal_all(int signal);
     void kill_until_nothing_left();
 
     EventLoop& _loop;

@@ -37,10 +37,11 @@ FileDescriptor make_signal_descriptor() {
 
 } // namespace
 
-FrontEnd::FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe)
+FrontEnd::FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe, std::vector<pid_t> others)
     : _launcher(launcher),
       _control(std::move(control)),
       _terminal_pipe(std::move(terminal_pipe)),
+      _others(std::move(others)),
       _signals(make_signal_descriptor()) {
     if (_terminal_pipe) {
         // Only this process has this end of the pipe open; the end of rank 0 stays blocking.
@@ -153,7 +154,13 @@ void FrontEnd::handle_signal() {
 // have started are children of this process now, because it is the next subreaper.
 FrontEnd::Ended FrontEnd::end_without_launcher(int signal, std::string cause) {
     while (has_children()) {
-        signal_descendants(SIGKILL);
+        const std::vector<pid_t> left = descendants(_others);
+        if (left.empty()) {
+            break;
+        }
+        for (const pid_t pid : left) {
+            ::kill(pid, SIGKILL);
+        }
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         timespec pause{0, 2'000'000};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace patchbay::launch {
 
@@ -16,7 +17,9 @@ class FrontEnd {
 public:
     // `terminal_pipe` is connected to rank 0's standard input if the standard input of this process is a terminal;
     // otherwise it is invalid. All forwarded signals and SIGCHLD must be blocked, and this process must be a subreaper.
-    FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe);
+    // `others`: descendants of this process that have nothing to do with the job, because it had them before it became
+    // mpirun by execve(2).
+    FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe, std::vector<pid_t> others);
 
     struct Ended {
         int status;        // mpirun's exit status
@@ -31,12 +34,13 @@ private:
     void handle_signal();
     void move_terminal_input(bool readable);
     bool may_read_terminal() const;
-    static Ended end_without_launcher(int signal, std::string cause);
+    Ended end_without_launcher(int signal, std::string cause);
     int milliseconds_left() const;
 
     pid_t _launcher;
     FileDescriptor _control;
     FileDescriptor _terminal_pipe;
+    const std::vector<pid_t> _others;
     FileDescriptor _signals;
     int _requests_to_end = 0;
     std::optional<std::chrono::steady_clock::time_point> _deadline; // of the node daemon

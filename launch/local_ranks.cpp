@@ -41,6 +41,14 @@ void prepare_for_library(Environment& environment, ProcessId rank) {
     }
 }
 
+// It began with a process group of its own.
+void signal_rank(pid_t pid, int number) {
+    ::kill(-pid, number);
+    if (::getpgid(pid) != pid) {
+        ::kill(pid, number);
+    }
+}
+
 } // namespace
 
 LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigset_t& user_signal_mask)
@@ -49,6 +57,9 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
       _null(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
       _segment(::memfd_create("patchbay-node", MFD_CLOEXEC)), // empty until the first rank sets its size
       _user_signal_mask(user_signal_mask) {
+    if (!_null || !_segment) {
+        _missing = (_null ? "memfd_create: " : "cannot open /dev/null: ") + errno_text(errno);
+    }
     if (Result<int> reports = make_node_reports()) { // without it, each rank prints its errors
         _reports = FileDescriptor(*reports);
     }
@@ -85,9 +96,8 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
     const std::vector<std::optional<cpu_set_t>>& cpus, PmixServer& server, const Node& node) {
     _total += layout.ranks;
     raise_file_limit(std::int64_t(_by_pid.size()) + layout.ranks);
-    if (!_null || !_segment) {
-        return {
-            0, exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};
+    if (!_missing.empty()) {
+        return {0, exit_failure, _missing};
     }
     Started started;
     for (int rank = 0; rank < layout.ranks && started.error.empty(); ++rank) {
@@ -175,14 +185,14 @@ std::optional<ProcessId> LocalRanks::ended(pid_t pid) {
 void LocalRanks::kill(JobNumber job) const {
     for (const auto& [pid, rank] : _by_pid) {
         if (rank.job == job) {
-            ::kill(-pid, SIGKILL);
+            signal_rank(pid, SIGKILL);
         }
     }
 }
 
 void LocalRanks::signal(int number) const {
     for (const auto& [pid, rank] : _by_pid) {
-        ::kill(-pid, number);
+        signal_rank(pid, number);
     }
 }
 

@@ -42,8 +42,9 @@ public:
 
     // The rank whose process had this number; it is not running any more.
     std::optional<ProcessId> ended(pid_t pid);
-    // To the process group of each running rank.
+    // To the process group of each running rank, and to one that is in another group.
     void signal(int number) const;
+    bool are_none() const { return _by_pid.empty(); } // that run
     // SIGKILL to the ranks of one job.
     void kill(JobNumber job) const;
     int total() const { return _total; } // that were ever to be started
@@ -64,6 +65,7 @@ private:
     FileDescriptor _standard_input; // of rank 0 of job 0, until it has it
     FileDescriptor _null;
     FileDescriptor _segment; // shared memory of the ranks of all jobs
+    std::string _missing;    // why one of these two is not there
     FileDescriptor _reports; // core/runtime/node_reports.h; none: it could not be made
     sigset_t _user_signal_mask;
     rlimit _user_file_limit{};

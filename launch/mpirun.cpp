@@ -3,6 +3,7 @@
 #include "launch/control_socket.h"
 #include "launch/front_end.h"
 #include "launch/launcher.h"
+#include "launch/process_tree.h"
 #include "launch/report.h"
 #include "launch/signals.h"
 #include "launch/user_socket.h"
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -29,6 +31,7 @@ void open_standard_descriptors() {
     while (true) {
         int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
         if (fd < 0) {
+            report("cannot open /dev/null: " + errno_text(errno));
             std::_Exit(exit_failure);
         }
         if (fd > STDERR_FILENO) {
@@ -44,6 +47,7 @@ sigset_t block_signals() {
     // An inherited SIG_IGN for SIGCHLD would prevent this process from learning how the ranks ended.
     std::signal(SIGCHLD, SIG_DFL);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN); // a file of output that has reached `ulimit -f` is an error of write(2)
     sigset_t set = forwarded_signals();
     // A signal that the user has set to be ignored (nohup) is ignored only if it is not blocked.
     for (int signal = 1; signal < NSIG; ++signal) {
@@ -109,12 +113,17 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     // If the node daemon is killed, the processes that ranks have started become children of this process.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ControlPair control = make_control_pair();
+    if (!control.front_end) {
+        report("cannot make the sockets to the node daemon: " + errno_text(errno));
+        return exit_failure;
+    }
     RankInput input = make_rank_input();
-    if (!control.front_end || !input.for_rank) {
-        report("cannot start: " + errno_text(errno));
+    if (!input.for_rank) {
+        report("cannot pass on standard input: " + errno_text(errno));
         return exit_failure;
     }
     const std::string socket_file = make_socket_file();
+    const std::vector<pid_t> others = has_children() ? descendants() : std::vector<pid_t>();
     pid_t launcher = ::fork();
     if (launcher < 0) {
         report("cannot fork the node daemon: " + errno_text(errno));
@@ -133,7 +142,7 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
         let_go_of_standard_input();
     }
     const FrontEnd::Ended ended =
-        FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
+        FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end), others).run();
     remove_user_socket(socket_file); // the node daemon may have been killed
     if (!ended.cause.empty()) {
         // Last, because the reader of standard error may not read: a signal ends this process then.

@@ -221,7 +221,11 @@ void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
         }
         if (sink.broken()) {
             stream->partial.clear();
-            close(*stream); // the rank's next write fails, as it would without mpirun
+        }
+        // Where the reader has closed it, the rank's next write fails with SIGPIPE, as it would without mpirun. After
+        // another error the rank goes on, and what it writes is lost.
+        if (sink.broken() && why_broken.empty()) {
+            close(*stream);
         } else if (!stream->watched) {
             watch(*stream);
         }

@@ -94,7 +94,8 @@ int child_main(void* argument) {
     ProcessPlan& plan = *context.plan;
     if (prepare(context)) {
         context.step = exec_step;
-        ::signal(SIGPIPE, SIG_DFL); // the node daemon ignores it, and has no signal handlers
+        ::signal(SIGPIPE, SIG_DFL); // the node daemon ignores both, and has no signal handlers
+        ::signal(SIGXFSZ, SIG_DFL);
         ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
         ::execve(plan.path.c_str(), plan.argv.data(), plan.environment.data());
         if (errno == ENOEXEC) {

@@ -3,6 +3,7 @@
 
 #include "launch/file_descriptor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -11,7 +12,9 @@
 #include <fcntl.h>
 #include <map>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace patchbay::launch {
 
@@ -60,13 +63,24 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 
 } // namespace
 
-std::vector<pid_t> descendants() {
+bool sees_processes() {
+    char self[32];
+    const ssize_t size = ::readlink("/proc/self", self, sizeof self);
+    return size > 0 && std::string_view(self, static_cast<std::size_t>(size)) == std::to_string(::getpid());
+}
+
+std::vector<pid_t> descendants(std::span<const pid_t> without) {
+    if (!sees_processes()) {
+        return {};
+    }
     std::multimap<pid_t, pid_t> children = children_by_parent();
     std::vector<pid_t> found = {::getpid()};
     for (std::size_t next = 0; next < found.size(); ++next) {
         auto [begin, end] = children.equal_range(found[next]);
         for (auto child = begin; child != end; ++child) {
-            found.push_back(child->second);
+            if (std::ranges::find(without, child->second) == without.end()) {
+                found.push_back(child->second);
+            }
         }
     }
     found.erase(found.begin());

@@ -196,7 +196,7 @@ void Supervisor::pass_on(int signal) {
     if (asks_to_end(signal)) {
         if (_passed_on != 0 || _phase != Phase::running) {
             _output.message(
-                "received " + signal_text(signal) + (_passed_on != 0 ? " again" : "") + "; killing all ranks");
+                "received " + signal_text(signal) + (_passed_on == signal ? " again" : "") + "; killing all ranks");
             _exit_status = exit_signal_base + signal;
             if (_phase != Phase::killing) {
                 _phase = Phase::killing;

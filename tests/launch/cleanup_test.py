@@ -106,6 +106,38 @@ class Cleanup(harness.LaunchTest):
             process.communicate()
             self.assert_all_gone(tree)
 
+    def test_processes_of_before_are_left_alone(self):
+        # The shell has a child when it becomes mpirun.
+        process = subprocess.Popen(["sh", "-c", 'sleep 60 >/dev/null 2>&1 & echo $!; exec "$@"', "sh", harness.MPIRUN, "-n", "2",
+                                    harness.RANK_PROGRAM, "print=up", "sleep=60"], env=self.environment(None),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        sleep = int(process.stdout.readline())
+        self.addCleanup(lambda: os.kill(sleep, signal.SIGKILL))
+        for _ in range(2):
+            process.stdout.readline()
+        daemon = next(pid for pid in harness.children_of(process.pid) if pid != sleep)
+        ranks = harness.children_of(daemon)
+        os.kill(daemon, signal.SIGKILL)
+        result = self.finish(process)
+        self.assertEqual(result.status, 128 + signal.SIGKILL, str(result))
+        self.assert_all_gone(ranks)
+        self.assertTrue(harness.process_alive(sleep))
+
+    def test_proc_of_another_pid_namespace(self):
+        unshare = ["unshare", "--pid", "--fork", "sh", "-c"]
+        if subprocess.run([*unshare, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("SKIPPED: PID namespaces: this user may make none")
+        # The namespace, and so what is left in it, ends with the shell.
+        for program, status in (("exit 3", 3), ("sleep 60 & exit 0", 0), ("kill -9 $$", 137)):
+            process = subprocess.Popen([*unshare, '"$@"; exit $?', "sh", harness.MPIRUN, "-n", "2", "sh", "-c", program],
+                                       env=self.environment(None), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            self.addCleanup(lambda started=process: started.poll() is None and started.kill())
+            result = self.finish(process)
+            self.assertEqual(result.status, status, str(result))
+            self.assertEqual("is not that of this PID namespace" in result.err, program.startswith("sleep"), str(result))
+
     def test_segment_is_shared_and_has_no_name(self):
         before = set(os.listdir("/dev/shm"))
         result = self.run_ranks(3, "init", "segment=1048576", "finalize")

@@ -5,6 +5,7 @@
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -155,8 +156,20 @@ class Output(harness.LaunchTest):
 
     def test_full_disk(self):
         with open("/dev/full", "w", encoding="ascii") as full:
-            result = self.run_ranks(2, "long=1000", "print=x", "sleep=0.2", "print=y", stdout=full, limit=20)
-        self.assertIn("cannot write to standard output: No space left on device", result.err)
+            result = self.run_words("-n", "3", "sh", "-c", "for i in 1 2 3; do echo $i; sleep 0.1; done; echo finished >&2",
+                                    stdout=full)
+        self.assertEqual(result.err.count("cannot write to standard output: No space left on device"), 1)
+        self.assertEqual(result.err.count("finished"), 3, result.err)
+        self.assertEqual(result.status, 1)
+
+    def test_largest_file(self):
+        with open(self.path("largest"), "wb") as file:
+            result = self.finish(self.start(
+                "-n", "2", "sh", "-c", "head -c 100000 /dev/zero; echo finished >&2", stdout=file,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))))
+        self.assertEqual(result.err.count("cannot write to standard output: File too large"), 1)
+        self.assertEqual(result.err.count("finished"), 2, result.err)
+        self.assertEqual(result.status, 1)
 
     def test_terminal_that_nobody_reads(self):
         # A write to it blocks although poll(2) reports the terminal as writable. mpirun serves everything else meanwhile.

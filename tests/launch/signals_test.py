@@ -5,6 +5,7 @@
 import os
 import signal
 import subprocess
+import sys
 
 import harness
 
@@ -61,6 +62,24 @@ class Signals(harness.LaunchTest):
         self.assertEqual(result.out, "")
         self.assertLess(result.seconds, harness.END_LIMIT)
         self.assert_all_gone(pids, 0)
+
+    def test_two_signals(self):
+        process, _ = self.start_ranks("catch=2")
+        self.signal_and_see(process, signal.SIGINT)
+        process.terminate()
+        result = self.finish(process)
+        self.assert_result(result, 128 + signal.SIGTERM, err_lines=2)
+        self.assertIn("received SIGTERM (Terminated); killing all ranks", result.err)
+
+    def test_rank_in_another_process_group(self):
+        program = "import os, time; os.setpgid(0, os.getpgid(os.getppid())); print(os.getpid(), flush=True); time.sleep(60)"
+        process = self.start("-n", "1", sys.executable, "-c", program)
+        pid = int(self.read_lines(process, 1)[0])
+        process.terminate()
+        result = self.finish(process)
+        self.assert_result(result, 128 + signal.SIGTERM, err_lines=1)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+        self.assert_all_gone([pid], 0)
 
     def test_user_signals(self):
         process, _ = self.start_ranks("catch=10", "catch=12")
