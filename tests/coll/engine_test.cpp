@@ -8,7 +8,7 @@
 #include "frameworks/coll/schedule.h"
 #include "object/error_cause.h"
 #include "object/recipe.h"
-#include "tests/coll/fake_pml.h"
+#include "tests/coll/engine_fixture.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -30,19 +30,10 @@ public:
     std::function<int(Schedule&)> steps;
 };
 
-class EngineTest : public testing::Test {
+class EngineTest : public test::EngineFixture {
 protected:
-    void SetUp() override {
-        auto made = Core::create({}, ParamSources(), {});
-        ASSERT_TRUE(made) << made.error().text;
-        core = std::move(*made);
-        core->progress = &progress;
-        engine = std::make_unique<coll::Engine>(*core);
-        comm.pml = &pml;
-        comm.rank = 0;
-        comm.size = comm.remote_size = 4;
-    }
-    void TearDown() override { coll::Engine::forget(comm); }
+    EngineTest()
+        : EngineFixture(4) {}
 
     Request* start() {
         Request* request = nullptr;
@@ -54,11 +45,6 @@ protected:
         EXPECT_EQ(engine->init(module, Call{}, comm, &request), MPI_SUCCESS);
         return request;
     }
-    void poll() {
-        for (int i = 0; i < 10; ++i) {
-            progress.poll();
-        }
-    }
     FakeMessage& message(std::size_t i) { return *pml.messages.at(i); }
     std::size_t started() const { return pml.messages.size(); }
     void end(std::size_t i, int code = MPI_SUCCESS) {
@@ -66,11 +52,6 @@ protected:
         poll();
     }
 
-    Progress progress;
-    test::FakePml pml{progress};
-    Communicator comm;
-    std::unique_ptr<Core> core;
-    std::unique_ptr<coll::Engine> engine;
     PlannedModule module;
     char data[64] = {};
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);

@@ -3,17 +3,14 @@
 // more than it may.
 #include "frameworks/coll/engine.h"
 
-#include "core/core.h"
-#include "core/progress/progress.h"
 #include "frameworks/coll/schedule.h"
 #include "object/recipe.h"
-#include "tests/coll/fake_pml.h"
+#include "tests/coll/engine_fixture.h"
 
 #include <array>
 #include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
-#include <memory>
 #include <vector>
 
 using namespace patchbay;
@@ -55,16 +52,10 @@ private:
     }
 };
 
-class RepeatedPlanTest : public testing::Test {
+class RepeatedPlanTest : public test::EngineFixture {
 protected:
-    void SetUp() override {
-        auto made = Core::create({}, ParamSources(), {});
-        ASSERT_TRUE(made) << made.error().text;
-        core = std::move(*made);
-        core->progress = &progress;
-        engine = std::make_unique<coll::Engine>(*core);
-        comm.pml = &pml;
-        comm.size = comm.remote_size = 1;
+    RepeatedPlanTest()
+        : EngineFixture(1) {
         call.function = Function::gather;
         call.send = from.data();
         call.send_count = 4;
@@ -72,7 +63,6 @@ protected:
         call.recv = into.data();
         call.recv_count = 4;
     }
-    void TearDown() override { coll::Engine::forget(comm); }
 
     Request* start() {
         Request* request = nullptr;
@@ -81,9 +71,7 @@ protected:
     }
     int run() {
         Request* request = start();
-        for (int i = 0; i < 10; ++i) {
-            progress.poll();
-        }
+        poll();
         EXPECT_TRUE(request->is_complete());
         const int code = request->error;
         request->recycle();
@@ -97,11 +85,6 @@ protected:
         return module.plans - before;
     }
 
-    Progress progress;
-    test::FakePml pml{progress};
-    Communicator comm;
-    std::unique_ptr<Core> core;
-    std::unique_ptr<coll::Engine> engine;
     CountingModule module;
     Call call;
     std::array<char, 64> from{1, 2, 3, 4, 5, 6, 7, 8};

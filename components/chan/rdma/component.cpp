@@ -84,7 +84,6 @@ public:
     }
 
 private:
-    // So short that the text itself needs no memory.
     int _priority = 0;
     std::uint64_t _inline_limit = 0;
     std::uint64_t _collective_limit = 0;
