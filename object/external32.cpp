@@ -26,7 +26,8 @@ std::uint64_t reverse(std::uint64_t value) noexcept {
     return __builtin_bswap64(value);
 }
 unsigned __int128 reverse(unsigned __int128 value) noexcept {
-    return __builtin_bswap128(value);
+    const std::uint64_t low = reverse(std::uint64_t(value >> 64));
+    return static_cast<unsigned __int128>(reverse(std::uint64_t(value))) << 64 | low;
 }
 
 // Copies `count` values of the size of Word and reverses the bytes of each. Packing and unpacking are the same.
