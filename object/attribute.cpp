@@ -49,14 +49,17 @@ int AttributeMap::set(AttributeOwner owner, void* handle, int keyval, void* valu
     return MPI_SUCCESS;
 }
 
-int AttributeMap::get(int keyval, void** value, bool* found) const {
-    std::lock_guard lock(_mutex);
+bool AttributeMap::get(int keyval, void** value) const noexcept {
+    if (!_used.load(std::memory_order_acquire)) {
+        return false;
+    }
+    const std::lock_guard lock(_mutex);
     const auto entry = find(keyval);
-    *found = entry != _entries.end();
-    if (*found) {
+    const bool found = entry != _entries.end();
+    if (found) {
         *value = entry->value;
     }
-    return MPI_SUCCESS;
+    return found;
 }
 
 int AttributeMap::erase(AttributeOwner owner, void* handle, int keyval) {

@@ -23,9 +23,10 @@ public:
     AttributeMap();
     ~AttributeMap();
     bool empty() const noexcept;
+    // false: no attribute has this key, which may be none of this kind of object.
+    bool get(int keyval, void** value) const noexcept;
     // Each of these returns an MPI code, which may be the code that a callback has returned.
     int set(AttributeOwner, void* handle, int keyval, void* value);
-    int get(int keyval, void** value, bool* found) const;
     int erase(AttributeOwner, void* handle, int keyval);
     int copy_to(AttributeMap& target, AttributeOwner, void* source_handle, void* target_handle);
     // Deletes all attributes, the newest first. If a deletion callback returns an error, that attribute and the older

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in
-// datatype_query.cpp. Local; keys may be created and freed before MPI_Init and after MPI_Finalize.
+// datatype_query.cpp. Local; keys may be created and freed before MPI_Init and after MPI_Finalize. Where a key has an
+// attribute, it is valid: the functions that get one look for the key in the table of keys only where there is none.
 #include "core/base/out_of_memory.h"
 #include "include/mpix.h"
 #include "mpi/api/args.h"
@@ -48,24 +49,25 @@ int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
 
 int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag) noexcept {
     Arguments args(function, comm);
-    const bool predefined = PredefinedAttributes::is_one(keyval);
-    if (checking() &&
-        !(args.communicator() && (predefined || own_key(args, keyval)) && args.pointer("attribute_val", value) &&
-            args.pointer("flag", flag))) {
+    if (checking() && !(args.communicator() && args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
         return args.code();
     }
-    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        bool found = false;
-        auto** out = static_cast<void**>(value);
-        int code = MPI_SUCCESS;
-        if (!predefined) {
-            code = args.comm()->attributes.get(keyval, out, &found);
-        } else {
+    bool found = false;
+    int code = MPI_SUCCESS;
+    auto** out = static_cast<void**>(value);
+    if (PredefinedAttributes::is_one(keyval)) {
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
             found = args.comm()->instance->attributes().get(*args.comm(), keyval, out);
+            return MPI_SUCCESS;
+        });
+    } else {
+        found = args.comm()->attributes.get(keyval, out);
+        if (!found && checking() && !own_key(args, keyval)) {
+            return args.code();
         }
-        *flag = found ? 1 : 0;
-        return code;
-    }));
+    }
+    *flag = found ? 1 : 0;
+    return args.result(code);
 }
 
 int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
@@ -114,22 +116,21 @@ void* predefined_of_window(Window& window, int keyval) noexcept {
 
 int get_of_window(MPI_Win win, int keyval, void* value, int* flag) noexcept {
     Arguments args("MPI_Win_get_attr", win);
-    const bool predefined = is_predefined_of_windows(keyval);
-    if (checking() &&
-        !(args.window() && (predefined || own_window_key(args, keyval)) && args.pointer("attribute_val", value) &&
-            args.pointer("flag", flag))) {
+    if (checking() && !(args.window() && args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
         return args.code();
     }
-    bool found = predefined;
     auto** out = static_cast<void**>(value);
-    int code = MPI_SUCCESS;
-    if (predefined) {
+    bool found = is_predefined_of_windows(keyval);
+    if (found) {
         *out = predefined_of_window(args.window_object(), keyval);
     } else {
-        code = args.window_object().attributes.get(keyval, out, &found);
+        found = args.window_object().attributes.get(keyval, out);
+        if (!found && checking() && !own_window_key(args, keyval)) {
+            return args.code();
+        }
     }
     *flag = found ? 1 : 0;
-    return args.result(code);
+    return MPI_SUCCESS;
 }
 
 int erase_of_window(MPI_Win win, int keyval) noexcept {
@@ -157,15 +158,15 @@ int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
 
 int get_of_session(MPI_Session session, int keyval, void* value, int* flag) noexcept {
     Arguments args("MPIX_Session_get_attr", session);
-    if (checking() &&
-        !(args.session() && own_session_key(args, keyval) && args.pointer("attribute_val", value) &&
-            args.pointer("flag", flag))) {
+    if (checking() && !(args.session() && args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
         return args.code();
     }
-    bool found = false;
-    const int code = args.session_object().attributes.get(keyval, static_cast<void**>(value), &found);
+    const bool found = args.session_object().attributes.get(keyval, static_cast<void**>(value));
+    if (!found && checking() && !own_session_key(args, keyval)) {
+        return args.code();
+    }
     *flag = found ? 1 : 0;
-    return args.result(code);
+    return MPI_SUCCESS;
 }
 
 int erase_of_session(MPI_Session session, int keyval) noexcept {

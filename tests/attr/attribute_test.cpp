@@ -42,9 +42,7 @@ void* value_of(std::intptr_t value) {
 
 std::intptr_t get(const AttributeMap& map, int key) {
     void* value = nullptr;
-    bool found = false;
-    EXPECT_EQ(map.get(key, &value, &found), MPI_SUCCESS);
-    return found ? reinterpret_cast<std::intptr_t>(value) : -1;
+    return map.get(key, &value) ? reinterpret_cast<std::intptr_t>(value) : -1;
 }
 
 class Attributes : public testing::Test {
