@@ -3,6 +3,7 @@
 
 #include "object/layout.h"
 #include "object/recipe.h"
+#include "object/recipe_blocks.h"
 
 #include <algorithm>
 #include <limits>
@@ -72,28 +73,6 @@ struct Bounds {
             markers.include(first + low, last + low + type.extent);
         }
     }
-
-    // The same in numbers of 64 bits, for one block of a type with data and without explicit bounds, as most are.
-    // false: it is another one, or a number does not fit.
-    bool add_block(const Piece& piece) {
-        const Datatype& type = *piece.type;
-        const auto place = static_cast<MPI_Aint>(piece.displacement);
-        MPI_Aint bytes = 0, along = 0, low = 0, high = 0;
-        if (piece.repeat != 1 || !piece.loops.empty() || piece.length == 0 || type.bounded || type.size == 0 ||
-            piece.displacement != place || __builtin_mul_overflow(type.size, piece.length, &bytes) ||
-            __builtin_mul_overflow(type.extent, piece.length - 1, &along) ||
-            __builtin_add_overflow(place, std::min<MPI_Aint>(along, 0), &low) ||
-            __builtin_add_overflow(low, type.true_lower_bound, &low) ||
-            __builtin_add_overflow(place, std::max<MPI_Aint>(along, 0), &high) ||
-            __builtin_add_overflow(high, type.true_lower_bound, &high) ||
-            __builtin_add_overflow(high, type.true_extent, &high)) {
-            return false;
-        }
-        alignment = std::max(alignment, type.alignment);
-        size += bytes;
-        data.include(low, high);
-        return true;
-    }
 };
 
 constexpr bool fits(Wide value) {
@@ -123,16 +102,54 @@ bool overflows(const Piece& piece) {
     return false;
 }
 
+// Adds all blocks of a recipe that has lists of them, in numbers of 64 bits, where all have data and no explicit
+// bounds, as most have. false: they have not, or a number does not fit; then nothing is added.
+template <class Blocks>
+bool add_blocks(const Blocks& blocks, Bounds& bounds) {
+    MPI_Aint lowest = std::numeric_limits<MPI_Aint>::max(), highest = std::numeric_limits<MPI_Aint>::min(), size = 0;
+    std::uint8_t alignment = 1;
+    for (std::size_t i = 0; i < blocks.count; ++i) {
+        const MPI_Aint length = blocks.lengths[i];
+        if (length == 0) {
+            continue;
+        }
+        const Datatype& type = blocks.types[i];
+        MPI_Aint place = 0, along = 0, bytes = 0, low = 0, high = 0;
+        if (type.bounded || type.size == 0 ||
+            __builtin_mul_overflow(MPI_Aint(blocks.places[i]), blocks.scale, &place) ||
+            __builtin_mul_overflow(type.extent, length - 1, &along) ||
+            __builtin_mul_overflow(type.size, length, &bytes) || __builtin_add_overflow(size, bytes, &size) ||
+            __builtin_add_overflow(place, type.true_lower_bound, &place) ||
+            __builtin_add_overflow(place, std::min<MPI_Aint>(along, 0), &low) ||
+            __builtin_add_overflow(place, std::max<MPI_Aint>(along, 0), &high) ||
+            __builtin_add_overflow(high, type.true_extent, &high)) {
+            return false;
+        }
+        lowest = std::min(lowest, low);
+        highest = std::max(highest, high);
+        alignment = std::max(alignment, type.alignment);
+    }
+    if (size == 0) {
+        return false;
+    }
+    bounds.alignment = alignment;
+    bounds.size = size;
+    bounds.data = {true, lowest, highest};
+    return true;
+}
+
 int measure(const Recipe& recipe, Bounds& bounds) {
     bool overflow = false;
-    for_each_piece(recipe, [&](const Piece& piece) {
-        if (!bounds.add_block(piece)) {
-            overflow = overflow || overflows(piece);
-            if (!overflow) {
-                bounds.add(piece);
-            }
+    const bool added = with_blocks(recipe, [&](const auto& blocks) { return add_blocks(blocks, bounds); });
+    const auto add = [&](const Piece& piece) {
+        overflow = overflow || overflows(piece);
+        if (!overflow) {
+            bounds.add(piece);
         }
-    });
+    };
+    if (!added) {
+        for_each_piece(recipe, add);
+    }
     const bool fine = !overflow && fits(bounds.size) && fits(bounds.data.low) && fits(bounds.data.high) &&
         fits(bounds.data.high - bounds.data.low) && fits(bounds.markers.low) &&
         fits(bounds.markers.high - bounds.markers.low);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "object/layout.h"
+#include "object/block_runs.h"
 #include "object/layout_tables.h"
 
 #include <algorithm>
@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t max_inlined_nodes = 64;
 // A layout keeps the memory of so many nodes that it does not have, which are cheaper than a copy of the others.
 constexpr std::size_t most_spare_nodes = 4;
-// Many blocks may be merged into few nodes.
-constexpr std::size_t most_reserved_nodes = 1024;
+// So many nodes are taken together when tables are made of them: a list of a million blocks needs no more memory than
+// its table and these.
+constexpr std::size_t most_pending_nodes = 1024;
 
 // Repeats `node` `count` times, if the result can be expressed by one node.
 bool fold(Node& node, MPI_Count count, MPI_Aint stride) {
@@ -105,17 +106,28 @@ public:
     void append(Node node, MPI_Aint displacement) {
         node.displacement += displacement;
         if (_sequence.empty() || !merge(_sequence.back(), node)) {
+            if (_sequence.size() == most_pending_nodes && _view == Layout::View::bytes) {
+                tabulate(_sequence, tables(), _tabulated);
+                _sequence.clear();
+            }
             _sequence.push_back(node);
         }
     }
-    // Before so many pieces.
-    void reserve(std::size_t pieces) {
-        _sequence.reserve(pieces);
+
+    // Adds all pieces of a recipe.
+    void add(const Recipe& recipe) {
+        if (_view == Layout::View::bytes && add_byte_blocks(recipe)) {
+            return;
+        }
+        _sequence.reserve(recipe.same_data() != nullptr ? 1 : std::min(recipe.pieces(), most_pending_nodes));
+        for_each_piece(recipe, [&](const Piece& piece) { add(piece); });
     }
 
     void finish() {
-        if (_view == Layout::View::bytes) {
-            _sequence = tabulate(std::move(_sequence), {_layout._offsets, _layout._places});
+        // Of one node the blocks are too few for a table, or a loop of too many.
+        if (_view == Layout::View::bytes && _tabulated.size() + _sequence.size() > 1) {
+            tabulate(_sequence, tables(), _tabulated);
+            _sequence = std::move(_tabulated);
         }
         std::size_t before = 0;
         for (Node& node : _sequence) {
@@ -147,12 +159,38 @@ private:
         std::array<std::uint32_t, 4> shift{};
     };
 
-    // Most types have one component, which needs no table.
+    // false: the recipe has other components, or no list of blocks.
+    bool add_byte_blocks(const Recipe& recipe) {
+        return with_blocks(recipe, [&](const auto& blocks) {
+            if (tabulate_blocks(recipe, tables(), _sequence)) {
+                return true;
+            }
+            if (!are_byte_blocks(blocks)) {
+                return false;
+            }
+            _sequence.reserve(std::min(blocks.count, most_pending_nodes));
+            return for_each_run(blocks, [&](MPI_Aint displacement, std::size_t bytes) {
+                Node node;
+                node.count = 1;
+                node.bytes = bytes;
+                append(node, displacement);
+                return true;
+            });
+        });
+    }
+
+    LayoutTables tables() {
+        return {_layout._offsets, _layout._places};
+    }
+
+    // Most types have few components, which are found faster in a list.
     Component& component_of(const Datatype& type) {
-        if (_first_type == nullptr) {
-            _first_type = &type;
+        const auto known = std::find(_types.begin(), _types.end(), &type);
+        const auto free = known == _types.end() ? std::find(_types.begin(), _types.end(), nullptr) : known;
+        if (free != _types.end()) {
+            *free = &type;
         }
-        Component& component = _first_type == &type ? _first : _others[&type];
+        Component& component = free != _types.end() ? _few[std::size_t(free - _types.begin())] : _others[&type];
         if (component.layout == nullptr) {
             component.layout = _view == Layout::View::bytes ? &type.layout() : &type.typed_layout();
         }
@@ -235,9 +273,10 @@ private:
 
     Layout& _layout;
     const Layout::View _view;
-    std::vector<Node> _sequence;
-    const Datatype* _first_type = nullptr; // of the first component
-    Component _first;
+    std::vector<Node> _sequence;             // what tabulate() has not looked at
+    std::vector<Node> _tabulated;            // what precedes it
+    std::array<const Datatype*, 4> _types{}; // of the first components
+    std::array<Component, 4> _few;
     std::unordered_map<const Datatype*, Component> _others;
     std::size_t _spliced = 0;
 };
@@ -265,8 +304,7 @@ Layout::Layout(View view, const BasicType& type) {
 
 Layout::Layout(View view, const Recipe& recipe) {
     LayoutBuilder builder(*this, view);
-    builder.reserve(recipe.same_data() != nullptr ? 1 : std::min(recipe.pieces(), most_reserved_nodes));
-    for_each_piece(recipe, [&](const Piece& piece) { builder.add(piece); });
+    builder.add(recipe);
     builder.finish();
     if (view == View::typed) {
         count_items();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/layout_tables.h"
 
+#include "object/block_runs.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -17,9 +19,8 @@ constexpr MPI_Count most_of_a_node = 7;
 constexpr std::size_t least_of_equal = 8;
 constexpr std::size_t least_of_various = 17;
 
-// Nodes that follow each other in a sequence and whose blocks fit one table.
+// Blocks that fit one table.
 struct Run {
-    std::size_t end = 0; // index of the node after it
     std::size_t blocks = 0;
     std::size_t bytes = 0;
     std::size_t unit = 0; // the greatest size of which each block is a multiple
@@ -29,23 +30,25 @@ struct Run {
     bool worthwhile() const { return blocks >= least_of_various || (blocks >= least_of_equal && equal()); }
 };
 
+constexpr MPI_Aint lowest_offset = std::numeric_limits<std::int32_t>::min();
+constexpr MPI_Aint highest_offset = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
+
 bool fits_table(const Node& node, MPI_Aint base, std::size_t bytes_before) {
-    constexpr MPI_Aint lowest = std::numeric_limits<std::int32_t>::min();
-    constexpr MPI_Aint highest = std::numeric_limits<std::int32_t>::max();
     MPI_Aint first = 0, across = 0, last = 0;
-    return node.is_block() && node.count <= most_of_a_node && node.bytes <= std::size_t(highest) &&
-        bytes_before + node.total() <= std::numeric_limits<std::uint32_t>::max() &&
-        !__builtin_sub_overflow(node.displacement, base, &first) &&
+    return node.is_block() && node.count <= most_of_a_node && node.bytes <= std::size_t(highest_offset) &&
+        bytes_before + node.total() <= most_bytes && !__builtin_sub_overflow(node.displacement, base, &first) &&
         !__builtin_mul_overflow(node.stride, node.count - 1, &across) &&
-        !__builtin_add_overflow(first, across, &last) && std::min(first, last) >= lowest &&
-        std::max(first, last) <= highest - MPI_Aint(node.bytes);
+        !__builtin_add_overflow(first, across, &last) && std::min(first, last) >= lowest_offset &&
+        std::max(first, last) <= highest_offset - MPI_Aint(node.bytes);
 }
 
-Run run_at(const std::vector<Node>& sequence, std::size_t first) {
+// The run at the beginning of a sequence; *end: the number of its nodes.
+Run first_run(std::span<const Node> sequence, std::size_t* end) {
     Run run;
-    const MPI_Aint base = sequence[first].displacement;
-    for (run.end = first; run.end < sequence.size(); ++run.end) {
-        const Node& node = sequence[run.end];
+    const MPI_Aint base = sequence.front().displacement;
+    for (*end = 0; *end < sequence.size(); ++*end) {
+        const Node& node = sequence[*end];
         if (!fits_table(node, base, run.bytes)) {
             break;
         }
@@ -56,40 +59,49 @@ Run run_at(const std::vector<Node>& sequence, std::size_t first) {
     return run;
 }
 
-// Calls visit(offset, bytes) for each block of a run; offsets are relative to its first block.
+// Calls visit(displacement, bytes) for each block of the nodes of a run.
 template <class Visit>
-void for_each_block(const Node* first, const Node* last, Visit&& visit) {
-    const MPI_Aint base = first->displacement;
-    for (const Node* node = first; node != last; ++node) {
-        const MPI_Aint offset = node->displacement - base;
-        for (MPI_Count i = 0; i < node->count; ++i) {
-            visit(offset + i * node->stride, node->bytes);
+void for_each_block(std::span<const Node> nodes, Visit&& visit) {
+    for (const Node& node : nodes) {
+        for (MPI_Count i = 0; i < node.count; ++i) {
+            visit(node.displacement + i * node.stride, node.bytes);
         }
     }
 }
 
-Node with_offsets(const Node* first, const Node* last, const Run& run, std::vector<std::int32_t>& offsets) {
+// Before `more` entries, which may be one table of many.
+template <class T>
+void make_room(std::vector<T>& table, std::size_t more) {
+    if (table.capacity() - table.size() < more) {
+        table.reserve(std::max(table.size() + more, table.empty() ? 0 : 2 * table.capacity()));
+    }
+}
+
+// `for_each(visit)` calls visit(displacement, bytes) for each block; offsets are relative to `base`.
+template <class ForEach>
+Node with_offsets(MPI_Aint base, const Run& run, std::vector<std::int32_t>& offsets, const ForEach& for_each) {
     Node node;
     node.first_child = static_cast<std::uint32_t>(offsets.size());
     node.body = Layout::Body::equal;
-    offsets.reserve(offsets.size() + run.bytes / run.unit);
-    for_each_block(first, last, [&](MPI_Aint offset, std::size_t bytes) {
+    make_room(offsets, run.bytes / run.unit);
+    for_each([&](MPI_Aint displacement, std::size_t bytes) {
         for (std::size_t at = 0; at < bytes; at += run.unit) {
-            offsets.push_back(static_cast<std::int32_t>(offset + static_cast<MPI_Aint>(at)));
+            offsets.push_back(static_cast<std::int32_t>(displacement - base + static_cast<MPI_Aint>(at)));
         }
     });
     node.children = static_cast<std::uint32_t>(offsets.size() - node.first_child);
     return node;
 }
 
-Node with_places(const Node* first, const Node* last, std::size_t blocks, std::vector<Layout::Place>& places) {
+template <class ForEach>
+Node with_places(MPI_Aint base, const Run& run, std::vector<Layout::Place>& places, const ForEach& for_each) {
     Node node;
     node.first_child = static_cast<std::uint32_t>(places.size());
     node.body = Layout::Body::various;
     std::uint32_t before = 0;
-    places.reserve(places.size() + blocks + 1);
-    for_each_block(first, last, [&](MPI_Aint offset, std::size_t bytes) {
-        places.push_back({static_cast<std::int32_t>(offset), before});
+    make_room(places, run.blocks + 1);
+    for_each([&](MPI_Aint displacement, std::size_t bytes) {
+        places.push_back({static_cast<std::int32_t>(displacement - base), before});
         before += static_cast<std::uint32_t>(bytes);
     });
     node.children = static_cast<std::uint32_t>(places.size() - node.first_child);
@@ -97,32 +109,89 @@ Node with_places(const Node* first, const Node* last, std::size_t blocks, std::v
     return node;
 }
 
+template <class ForEach>
+Node table_node(MPI_Aint base, const Run& run, const LayoutTables& tables, const ForEach& for_each) {
+    Node node = run.equal() ? with_offsets(base, run, tables.offsets, for_each)
+                            : with_places(base, run, tables.places, for_each);
+    node.displacement = base;
+    node.count = 1;
+    node.bytes = run.bytes;
+    return node;
+}
+
+// Looks at blocks one by one: whether they fit one table, and no long loop is among them.
+struct BlockScan {
+    Run run;
+    MPI_Aint base = 0;          // where the first one is
+    std::size_t least_unit = 1; // of which each block is known to be a multiple
+
+    bool add(MPI_Aint displacement, std::size_t bytes) {
+        if (run.blocks == 0) {
+            base = _last = displacement;
+            run.unit = bytes;
+        }
+        const MPI_Aint offset = displacement - base;
+        const MPI_Aint stride = displacement - _last;
+        _strides = stride == _stride && bytes == _bytes ? _strides + 1 : 1;
+        _last = displacement;
+        _stride = stride;
+        _bytes = bytes;
+        ++run.blocks;
+        run.bytes += bytes;
+        if (bytes != run.unit && run.unit != least_unit) {
+            run.unit = std::gcd(run.unit, bytes);
+        }
+        return bytes <= std::size_t(highest_offset) && offset >= lowest_offset &&
+            offset <= highest_offset - MPI_Aint(bytes) && run.bytes <= most_bytes && _strides < most_of_a_node;
+    }
+
+private:
+    MPI_Aint _last = 0;
+    MPI_Aint _stride = 0;
+    std::size_t _bytes = 0;
+    MPI_Count _strides = 0; // so many equal ones in a row
+};
+
 } // namespace
 
-std::vector<Node> tabulate(std::vector<Node>&& sequence, const LayoutTables& tables) {
-    if (sequence.size() == 1) { // its blocks are too few for a table, or a loop of too many
-        return std::move(sequence);
-    }
-    std::vector<Node> result;
-    for (std::size_t i = 0; i < sequence.size();) {
-        const Run run = run_at(sequence, i);
+void tabulate(std::span<const Node> sequence, const LayoutTables& tables, std::vector<Node>& result) {
+    while (!sequence.empty()) {
+        std::size_t end = 0;
+        const Run run = first_run(sequence, &end);
         if (!run.worthwhile()) {
             // The first node of the run may be what does not fit the others.
-            result.push_back(sequence[i++]);
+            result.push_back(sequence.front());
+            sequence = sequence.subspan(1);
             continue;
         }
-        const Node* const first = sequence.data() + i;
-        const Node* const last = sequence.data() + run.end;
-        Node node = run.equal() ? with_offsets(first, last, run, tables.offsets)
-                                : with_places(first, last, run.blocks, tables.places);
-        node.displacement = first->displacement;
-        node.count = 1;
-        node.bytes = run.bytes;
-        result.push_back(node);
-        i = run.end;
+        const std::span<const Node> nodes = sequence.first(end);
+        result.push_back(table_node(
+            nodes.front().displacement, run, tables, [&](const auto& visit) { for_each_block(nodes, visit); }));
+        sequence = sequence.subspan(end);
     }
-    sequence.clear();
-    return result;
+}
+
+bool tabulate_blocks(const Recipe& recipe, const LayoutTables& tables, std::vector<Node>& result) {
+    if (recipe.pieces() < least_of_various) {
+        return false;
+    }
+    return with_blocks(recipe, [&](const auto& blocks) {
+        BlockScan scan;
+        if (recipe.types.size() == 1) {
+            scan.least_unit = static_cast<std::size_t>(recipe.types.front()->size);
+        }
+        const auto look = [&](MPI_Aint displacement, std::size_t bytes) { return scan.add(displacement, bytes); };
+        if (!for_each_run(blocks, look) || !scan.run.worthwhile()) {
+            return false;
+        }
+        result.push_back(table_node(scan.base, scan.run, tables, [&](const auto& visit) {
+            for_each_run(blocks, [&](MPI_Aint displacement, std::size_t bytes) {
+                visit(displacement, bytes);
+                return true;
+            });
+        }));
+        return true;
+    });
 }
 
 } // namespace patchbay

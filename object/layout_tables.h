@@ -3,6 +3,7 @@
 #include "object/layout.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace patchbay {
@@ -13,8 +14,14 @@ struct LayoutTables {
     std::vector<Layout::Place>& places;
 };
 
-// Returns the nodes of a sequence with each run of many short loops over blocks replaced by a node with a table. What
-// such a node takes, table included, is never more than the nodes that it replaces. May throw std::bad_alloc.
-std::vector<Layout::Node> tabulate(std::vector<Layout::Node>&& sequence, const LayoutTables& tables);
+// Appends the nodes of a sequence to `result`, with each run of many short loops over blocks replaced by a node with a
+// table. What such a node takes, table included, is never more than the nodes that it replaces. May throw
+// std::bad_alloc.
+void tabulate(std::span<const Layout::Node> sequence, const LayoutTables& tables, std::vector<Layout::Node>& result);
+
+// The same for the blocks of a recipe, as one table and without a node for each block. false: there are too few, or
+// they do not fit one table, or many of them are a loop, or the recipe is not one of byte blocks (object/block_runs.h);
+// then nothing is appended. May throw std::bad_alloc.
+bool tabulate_blocks(const Recipe& recipe, const LayoutTables& tables, std::vector<Layout::Node>& result);
 
 } // namespace patchbay

@@ -228,6 +228,100 @@ TEST(Tables, ForgiveAFewMergedBlocks) {
     EXPECT_EQ(body_of(known), Body::equal);
 }
 
+// Lists of blocks of one component, as the four constructors take them with arguments of both sizes.
+struct List {
+    Known component;
+    std::vector<int> lengths;
+    std::vector<int> places; // in elements
+    bool one_length = false;
+
+    Known made_by(int combiner, bool large) const {
+        const bool blocks = combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        const bool in_bytes = combiner == MPI_COMBINER_HINDEXED || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        Recipe recipe;
+        recipe.combiner = combiner;
+        recipe.large = large;
+        recipe.types = {component.type};
+        const auto add = [&](int value) { large ? recipe.add_count(MPI_Count(value)) : recipe.add_count(value); };
+        add(int(lengths.size()));
+        for (std::size_t i = 0; i < (blocks ? 1 : lengths.size()); ++i) {
+            add(lengths[i]);
+        }
+        Known made;
+        for (std::size_t i = 0; i < lengths.size(); ++i) {
+            const MPI_Aint place = places[i] * component.type->extent;
+            in_bytes ? recipe.add_address(place) : add(places[i]);
+            for (int k = 0; k < lengths[i]; ++k) {
+                for (const auto& [displacement, bytes] : component.blocks) {
+                    made.blocks.emplace_back(place + k * component.type->extent + displacement, bytes);
+                }
+            }
+        }
+        made.type = create(std::move(recipe));
+        return made;
+    }
+};
+
+// Blocks with gaps between them, in which some touch the one before, some are empty, and some are a loop.
+List random_list(std::mt19937& random, std::size_t blocks) {
+    const Known components[] = {{named(MPI_CHAR), {{0, 1}}}, {named(MPI_DOUBLE), {{0, 8}}},
+        {create(MPI_COMBINER_CONTIGUOUS, {3}, {named(MPI_INT)}), {{0, 12}}},
+        {create(MPI_COMBINER_RESIZED, {0, 12}, {named(MPI_DOUBLE)}), {{0, 8}}},
+        {create(MPI_COMBINER_VECTOR, {2, 1, 3}, {named(MPI_SHORT)}), {{0, 2}, {6, 2}}}};
+    List list;
+    list.component = components[random() % std::size(components)];
+    list.one_length = random() % 2 == 0;
+    const bool has_loops = random() % 2 == 0;
+    const int length = int(random() % 3) == 0 ? 2 : 1;
+    int end = -int(random() % 50);
+    for (std::size_t i = 0; i < blocks; ++i) {
+        const bool in_loop = has_loops && i % 30 < 10;
+        list.lengths.push_back(list.one_length || in_loop ? length : int(random() % 4));
+        const int gap = in_loop ? 2 : int(random() % 6) == 0 ? 0 : 1 + int(random() % 9);
+        list.places.push_back(end + gap);
+        end += gap + list.lengths.back();
+    }
+    return list;
+}
+
+TEST(Tables, AreTheSameFromEachConstructor) {
+    std::mt19937 random(7);
+    for (std::size_t blocks : {1, 7, 8, 16, 17, 18, 40, 41, 100, 1023, 1024, 1025, 1026, 2100}) {
+        for (int round = 0; round < (blocks < 200 ? 40 : 4); ++round) {
+            const List list = random_list(random, blocks);
+            for (bool large : {false, true}) {
+                for (int combiner : {MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK,
+                         MPI_COMBINER_HINDEXED_BLOCK}) {
+                    const bool blocks_of_one =
+                        combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+                    if (!blocks_of_one || list.one_length) {
+                        ASSERT_NO_FATAL_FAILURE(check(list.made_by(combiner, large), 2))
+                            << blocks << " blocks, round " << round << ", combiner " << combiner;
+                    }
+                }
+            }
+        }
+    }
+}
+
+// A list of which no part is a loop is one table, however long it is; with loops it is at most one for each 1,024
+// nodes.
+TEST(Tables, AreFewForManyBlocks) {
+    constexpr MPI_Count n = 20000;
+    std::vector<MPI_Count> irregular{n, 1};
+    std::vector<MPI_Count> with_loops{n, 1};
+    MPI_Count place = 0;
+    for (MPI_Count i = 0; i < n; ++i) {
+        place += 2 + i * i % 11;
+        irregular.push_back(place);
+        with_loops.push_back(i < 15 ? 3 * i : place + 1000);
+    }
+    const auto one = create(MPI_COMBINER_INDEXED_BLOCK, irregular, {named(MPI_DOUBLE)});
+    const auto other = create(MPI_COMBINER_INDEXED_BLOCK, with_loops, {named(MPI_DOUBLE)});
+    EXPECT_EQ(one->layout().node_count(), 1u);
+    EXPECT_LE(other->layout().node_count(), std::size_t(n) / 1024 + 2);
+}
+
 // What a committed type takes grows with the number of its blocks, by 4 bytes each where all have one size,
 // otherwise 8.
 TEST(Tables, TakeFewBytesForEachBlock) {
