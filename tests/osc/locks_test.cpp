@@ -54,8 +54,8 @@ WaitPolicy shares_cores() {
 class Member {
     TicketQueue queue() {
         const Waits waits(_progress);
-        return {_shared.waiters, _size, _rank, waits.shares_cores() ? most_in_a_row_on_shared_cores : 0,
-            waits.first_looks()};
+        return {
+            _shared.waiters, _size, _rank, waits.shares_cores() ? on_shared_cores : on_own_cores, waits.first_looks()};
     }
     // Without the look after failed processes, which would end a sleep as well.
     auto wait() {
@@ -83,10 +83,10 @@ public:
     Shared& shared() const { return _shared; }
     Progress& progress() { return _progress; }
 
-    void lock_shared() { EXPECT_EQ(_shared.lock.lock_shared(queue(), wait(), ring()), 0); }
+    void lock_shared() { EXPECT_EQ(_shared.lock.lock_shared(queue(), wait(), _turn, ring()), 0); }
     void unlock_shared() { _shared.lock.unlock_shared(queue(), ring()); }
-    void lock() { EXPECT_EQ(_shared.lock.lock_exclusive(queue(), wait(), _ticket), 0); }
-    void unlock() { _shared.lock.unlock_exclusive(queue(), _ticket, ring()); }
+    void lock() { EXPECT_EQ(_shared.lock.lock_exclusive(queue(), wait(), _turn), 0); }
+    void unlock() { _shared.lock.unlock_exclusive(queue(), _turn, ring()); }
     void lock_elements() { EXPECT_EQ(_shared.elements.lock(_rank, _shared.wants, wait()), 0); }
     void unlock_elements() { _shared.elements.unlock(_rank, _shared.wants, _size, ring()); }
 
@@ -104,7 +104,7 @@ private:
     Shared& _shared;
     const std::uint32_t _rank;
     const std::uint32_t _size;
-    std::uint32_t _ticket = 0;
+    Turn _turn;
     Progress _progress;
 };
 
@@ -245,27 +245,28 @@ constexpr auto no_ring = [](std::uint32_t) {};
 struct LateWriter : testing::Test {
     RwLock lock{};
     std::atomic<std::uint32_t> waiters[2]{};
-    std::uint32_t tickets[2]{};
-    const TicketQueue first{waiters, 2, 0, 3};
-    const TicketQueue second{waiters, 2, 1, 3};
+    Turn turns[2];
+    static constexpr InARow three_times{3, on_shared_cores.longest};
+    const TicketQueue first{waiters, 2, 0, three_times};
+    const TicketQueue second{waiters, 2, 1, three_times};
 
     // The first member leaves late, while the second waits and does not run. The second enters before the first does so
     // again, by `enter`.
     template <class Enter, class Leave>
     void expect_behind_the_second(const Enter& enter, const Leave& leave) {
         std::atomic<int> order{0};
-        ASSERT_EQ(lock.lock_exclusive(first, never, tickets[0]), 0);
+        ASSERT_EQ(lock.lock_exclusive(first, never, turns[0]), 0);
         std::thread other([&] {
             const auto wait = [&](const auto& done) {
                 spin([&] { return lock.tickets() == 3; });
                 return spin(done);
             };
-            EXPECT_EQ(lock.lock_exclusive(second, wait, tickets[1]), 0);
+            EXPECT_EQ(lock.lock_exclusive(second, wait, turns[1]), 0);
             EXPECT_EQ(order++, 0);
-            lock.unlock_exclusive(second, tickets[1], no_ring);
+            lock.unlock_exclusive(second, turns[1], no_ring);
         });
         spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
-        lock.unlock_exclusive(first, tickets[0], no_ring);
+        lock.unlock_exclusive(first, turns[0], no_ring);
         EXPECT_TRUE(lock.is_left_late());
         EXPECT_EQ(enter(), 0);
         EXPECT_EQ(order++, 1);
@@ -281,19 +282,19 @@ TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
     std::atomic<bool> second_has_it{false};
     std::atomic<int> rung{0};
     const auto ring = [&](std::uint32_t rank) { rung += rank == 1 ? 1 : 0; };
-    ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
+    ASSERT_EQ(lock.lock_exclusive(first, never, turns[first.rank]), 0);
     std::thread other([&] {
         const auto wait = [&](const auto& done) {
             spin([&] { return second_runs.load(); });
             return spin(done);
         };
-        EXPECT_EQ(lock.lock_exclusive(second, wait, tickets[second.rank]), 0);
+        EXPECT_EQ(lock.lock_exclusive(second, wait, turns[second.rank]), 0);
         second_has_it = true;
     });
     spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
     int in_a_row = 0;
-    while (lock.unlock_exclusive(first, tickets[first.rank], ring), rung == in_a_row + 1 && lock.is_left_late()) {
-        ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
+    while (lock.unlock_exclusive(first, turns[first.rank], ring), rung == in_a_row + 1 && lock.is_left_late()) {
+        ASSERT_EQ(lock.lock_exclusive(first, never, turns[first.rank]), 0);
         ASSERT_LE(++in_a_row, 3);
     }
     EXPECT_GE(in_a_row, 1); // all three, but where this thread was interrupted for as long as a row may take
@@ -301,42 +302,57 @@ TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
     spin([&] { return second_has_it.load(); });
     EXPECT_EQ(lock.tickets(), 2U);
     // No process waits: the lock is free when it is left.
-    lock.unlock_exclusive(second, tickets[second.rank], ring);
+    lock.unlock_exclusive(second, turns[second.rank], ring);
     other.join();
-    EXPECT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
-    lock.unlock_exclusive(first, tickets[first.rank], ring);
-    EXPECT_EQ(lock.lock_shared(second, never, ring), 0);
+    EXPECT_EQ(lock.lock_exclusive(first, never, turns[first.rank]), 0);
+    lock.unlock_exclusive(first, turns[first.rank], ring);
+    EXPECT_EQ(lock.lock_shared(second, never, turns[1], ring), 0);
     lock.unlock_shared(second, ring);
 }
 
 // One that has left late, and asks for the lock as a reader, is behind the one that waits.
 TEST_F(LateWriter, ThatReadsIsBehindTheNext) {
     expect_behind_the_second(
-        [&] { return lock.lock_shared(first, spin, no_ring); }, [&] { lock.unlock_shared(first, no_ring); });
+        [&] { return lock.lock_shared(first, spin, turns[0], no_ring); }, [&] { lock.unlock_shared(first, no_ring); });
 }
 
-// So is one that may not take the lock back any more, because the number of processes has changed.
-TEST_F(LateWriter, ThatMayNotTakeItBackIsBehindTheNext) {
-    const TicketQueue not_back{waiters, 2, 0, 0};
-    expect_behind_the_second([&] { return lock.lock_exclusive(not_back, spin, tickets[0]); },
-        [&] { lock.unlock_exclusive(not_back, tickets[0], no_ring); });
-    EXPECT_EQ(lock.lock_exclusive(second, never, tickets[1]), 0);
-    lock.unlock_exclusive(second, tickets[1], no_ring);
+// Where processes have their own cores, it takes the lock back until the next one has waited so long that it names
+// itself.
+TEST_F(LateWriter, GoesToTheNextThatHasNamedItself) {
+    const TicketQueue on_own{waiters, 2, 0, on_own_cores};
+    ASSERT_EQ(lock.lock_exclusive(on_own, never, turns[0]), 0);
+    std::thread other([&] { EXPECT_EQ(lock.lock_exclusive(second, spin, turns[1]), 0); });
+    spin([&] { return waiters[1].load() == 2; });
+    waiters[1].store(0); // as before it names itself; it looks on
+    lock.unlock_exclusive(on_own, turns[0], no_ring);
+    other.join();
+    EXPECT_TRUE(turns[0].left_late);
+    lock.unlock_exclusive(second, turns[1], no_ring);
+    EXPECT_EQ(lock.lock_exclusive(on_own, never, turns[0]), 0);
+    EXPECT_EQ(turns[0].ticket, 2U);
+
+    std::thread named([&] { EXPECT_EQ(lock.lock_exclusive(second, spin, turns[1]), 0); });
+    spin([&] { return waiters[1].load() == 2; });
+    lock.unlock_exclusive(on_own, turns[0], no_ring);
+    EXPECT_FALSE(turns[0].left_late);
+    EXPECT_FALSE(lock.is_left_late());
+    named.join();
+    lock.unlock_exclusive(second, turns[1], no_ring);
 }
 
 // One that waits and may look first does not name itself, and so is not rung.
 TEST_F(LateWriter, IsSeenByLooks) {
     constexpr std::uint32_t many = 2'000'000'000;
-    const TicketQueue looking{waiters, 2, 1, 3, many};
+    const TicketQueue looking{waiters, 2, 1, three_times, many};
     const auto ring = [](std::uint32_t) { ADD_FAILURE() << "it is rung"; };
-    ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
+    ASSERT_EQ(lock.lock_exclusive(first, never, turns[first.rank]), 0);
     std::thread other([&] {
-        EXPECT_EQ(lock.lock_exclusive(looking, never, tickets[looking.rank]),
+        EXPECT_EQ(lock.lock_exclusive(looking, never, turns[looking.rank]),
             0); // after the other one has left, or in its place
-        lock.unlock_exclusive(looking, tickets[looking.rank], ring);
+        lock.unlock_exclusive(looking, turns[looking.rank], ring);
     });
     spin([&] { return lock.tickets() == 2; });
-    lock.unlock_exclusive(first, tickets[first.rank], ring);
+    lock.unlock_exclusive(first, turns[first.rank], ring);
     other.join();
     EXPECT_EQ(waiters[1].load(), 0U);
     EXPECT_FALSE(lock.is_left_late());
@@ -365,14 +381,14 @@ void expect_ordered(const First& first, const Second& second) {
 TEST_F(LateWriter, OrdersThoseThatNeedNotWait) {
     const auto writes = [this](const TicketQueue& queue) {
         return [this, &queue](const auto& body) {
-            EXPECT_EQ(lock.lock_exclusive(queue, never, tickets[queue.rank]), 0);
+            EXPECT_EQ(lock.lock_exclusive(queue, never, turns[queue.rank]), 0);
             body();
-            lock.unlock_exclusive(queue, tickets[queue.rank], no_ring);
+            lock.unlock_exclusive(queue, turns[queue.rank], no_ring);
         };
     };
     const auto reads = [this](const TicketQueue& queue) {
         return [this, &queue](const auto& body) {
-            EXPECT_EQ(lock.lock_shared(queue, never, no_ring), 0);
+            EXPECT_EQ(lock.lock_shared(queue, never, turns[queue.rank], no_ring), 0);
             body();
             lock.unlock_shared(queue, no_ring);
         };

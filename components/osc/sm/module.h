@@ -84,7 +84,7 @@ private:
         std::int32_t pid = 0;                // 0: this process cannot see whether it has ended
         std::uint32_t starts = 0;            // of start() with it: so many of its calls of post() are used
         std::uint32_t exposures = 0;         // of post() with it: so many calls of complete() are expected of it
-        std::uint32_t ticket = 0;            // of its lock, while this process has it exclusively
+        Turn turn;                           // of this process, with its lock
         Held held = Held::nothing;           // its lock, by this process
     };
     // What a member tells all others.
@@ -143,8 +143,8 @@ private:
     void unlock_elements(int rank) noexcept;
 
     TicketQueue queue_of(Peer& target) noexcept {
-        return {target.control->waiters(size()), size(), rank(),
-            _waits.shares_cores() ? most_in_a_row_on_shared_cores : 0, _waits.first_looks()};
+        return {target.control->waiters(size()), size(), rank(), _waits.shares_cores() ? on_shared_cores : on_own_cores,
+            _waits.first_looks()};
     }
     int take_lock(bool exclusive, int rank) noexcept;
     template <class Done>

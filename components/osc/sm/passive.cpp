@@ -19,8 +19,8 @@ int Sm::take_lock(bool exclusive, int rank) noexcept {
     target.own_ticket->store(1, std::memory_order_relaxed);
     const TicketQueue queue = queue_of(target);
     const auto wait = [&](const auto& done) { return wait_for_lock(rank, done); };
-    const int code = exclusive ? target.control->lock.lock_exclusive(queue, wait, target.ticket)
-                               : target.control->lock.lock_shared(queue, wait, ringer());
+    const int code = exclusive ? target.control->lock.lock_exclusive(queue, wait, target.turn)
+                               : target.control->lock.lock_shared(queue, wait, target.turn, ringer());
     if (code == MPI_SUCCESS) {
         target.held = exclusive ? Held::exclusive : Held::shared;
     }
@@ -45,7 +45,7 @@ void Sm::leave_lock(int rank) noexcept {
     const Held held = target.held;
     target.held = Held::nothing;
     if (held == Held::exclusive) {
-        target.control->lock.unlock_exclusive(queue_of(target), target.ticket, ringer());
+        target.control->lock.unlock_exclusive(queue_of(target), target.turn, ringer());
     } else if (held == Held::shared) {
         target.control->lock.unlock_shared(queue_of(target), ringer());
     } else {

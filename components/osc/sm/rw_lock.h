@@ -1,30 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/pause.h"
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace patchbay::osc::sm {
 
+// How often a writer may take a lock back while others wait, and for how long in all: a lock that goes from one to the
+// next each time goes at the pace of the cache lines between them, and where processes share cores, so that the next
+// one seldom runs, at the pace of the scheduler. What is done with the lock held may take longer than that.
+struct InARow {
+    std::uint32_t most;
+    std::chrono::nanoseconds longest;
+};
+inline constexpr InARow on_own_cores{8, std::chrono::nanoseconds(0)};
+inline constexpr InARow on_shared_cores{8, std::chrono::microseconds(50)};
+
 // Which member of a window waits for which ticket of a lock: word ticket % size is 0 or the rank + 1 of that member.
 // Each member has one ticket of a lock at a time, so that no two that wait have the same word.
 struct TicketQueue {
     std::atomic<std::uint32_t>* waiter;
     std::uint32_t size;
-    std::uint32_t rank;          // of the calling process
-    std::uint32_t most_in_a_row; // how often it may take the lock back while others wait (RwLock)
+    std::uint32_t rank; // of the calling process
+    InARow in_a_row;    // of the calling process
     // How often one that waits looks before it names itself, which costs the one that leaves a cache miss.
     std::uint32_t first_looks = 0;
 };
+// Between two of these looks it pauses, up to so often: each look takes the cache line from the writer.
+inline constexpr std::uint32_t most_pauses = 8;
 
-// Where processes share cores, the next one in the queue seldom runs when the lock is left, and a lock that goes from
-// one to the next each time goes at the pace of the scheduler. There a writer may take it back so often.
-inline constexpr std::uint32_t most_in_a_row_on_shared_cores = 8;
-// And for so long: what is done with the lock held may take longer than to wait for the scheduler.
-inline constexpr std::chrono::microseconds longest_in_a_row{50};
+// What a member knows of a lock from one call to the next.
+struct Turn {
+    std::uint32_t ticket = 0; // of a writer
+    bool left_late = false;   // by this member, as a writer; another one may have ended that
+};
 
 // A reader-writer ticket lock between processes, first come, first served: readers that follow each other hold it
 // together. Zero-filled memory is a free lock. Each member takes it once at a time.
@@ -38,8 +54,8 @@ inline constexpr std::chrono::microseconds longest_in_a_row{50};
 // A writer that leaves while others wait may leave later: it names itself in _left_late, and that state is ended either
 // by the writer, which then has the lock again, with its old ticket, or by the first of the queue (this may be the
 // writer, with another ticket), which does what remains to be done, and enters. The first of the queue waits for
-// most_in_a_row times the others at most. Without that, a member does not look at _left_late before it takes a ticket:
-// the look would fetch the cache line once more.
+// InARow::most times the others at most. A member that has not left late does not look at _left_late before it takes a
+// ticket: the look would fetch the cache line once more.
 //
 // A member that changes one of these words rings the one that waits for it. A waiter names itself in the queue before
 // it looks again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
@@ -49,8 +65,8 @@ inline constexpr std::chrono::microseconds longest_in_a_row{50};
 class alignas(64) RwLock {
 public:
     template <class Wait, class Ring>
-    int lock_shared(const TicketQueue& queue, const Wait& wait, const Ring& ring) noexcept {
-        if (queue.most_in_a_row != 0 && _left_late.load(std::memory_order_relaxed) == queue.rank + 1) [[unlikely]] {
+    int lock_shared(const TicketQueue& queue, const Wait& wait, Turn& turn, const Ring& ring) noexcept {
+        if (std::exchange(turn.left_late, false)) [[unlikely]] {
             leave_now(queue, ring);
         }
         const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
@@ -74,32 +90,31 @@ public:
         }
     }
 
-    // The writer keeps its ticket for unlock_exclusive().
     template <class Wait>
-    int lock_exclusive(const TicketQueue& queue, const Wait& wait, std::uint32_t& ticket) noexcept {
-        if (queue.most_in_a_row != 0 && _left_late.load(std::memory_order_relaxed) == queue.rank + 1 &&
-            end_leaving(queue.rank + 1)) [[unlikely]] {
+    int lock_exclusive(const TicketQueue& queue, const Wait& wait, Turn& turn) noexcept {
+        if (std::exchange(turn.left_late, false) && end_leaving(queue.rank + 1)) [[unlikely]] {
             return 0; // with the ticket that it had
         }
-        ticket = _users.fetch_add(1, std::memory_order_acquire);
+        const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
+        turn.ticket = ticket;
         if (_admitted.writer.load(std::memory_order_acquire) != ticket) [[unlikely]] {
             return wait_for(_admitted.writer, ticket, queue, wait);
         }
         return 0;
     }
-    // Stores before it loads: those that wait may have taken the cache line.
     template <class Ring>
-    void unlock_exclusive(const TicketQueue& queue, std::uint32_t ticket, const Ring& ring) noexcept {
-        const std::uint32_t next = ticket + 1;
-        if (queue.most_in_a_row != 0 && _users.load(std::memory_order_relaxed) != next && leave_late(queue))
-            [[unlikely]] {
-            ring_waiter(queue, next, ring);
-            return;
-        }
-        _admitted.let_in(next);
+    void unlock_exclusive(const TicketQueue& queue, Turn& turn, const Ring& ring) noexcept {
+        const std::uint32_t next = turn.ticket + 1;
+        const bool late = _users.load(std::memory_order_relaxed) != next && leave_late(queue, next);
+        turn.left_late = late;
         // What the process loads after it has left is not older than what it has stored.
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (_users.load(std::memory_order_relaxed) != next) [[unlikely]] {
+        if (late) [[unlikely]] {
+            _left_late.exchange(queue.rank + 1, std::memory_order_seq_cst);
+        } else {
+            _admitted.let_in(next);
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+        }
+        if (late || _users.load(std::memory_order_relaxed) != next) [[unlikely]] {
             ring_waiter(queue, next, ring);
         }
     }
@@ -109,21 +124,20 @@ public:
     bool is_left_late() const noexcept { return _left_late.load(std::memory_order_acquire) != 0; }
 
 private:
-    bool leave_late(const TicketQueue& queue) noexcept {
+    // Whether the writer leaves late, while the member with ticket `next` waits.
+    bool leave_late(const TicketQueue& queue, std::uint32_t next) noexcept {
         const std::uint32_t times = _in_a_row.load(std::memory_order_relaxed);
-        bool late = times < queue.most_in_a_row;
-        if (late) {
+        bool late = times < queue.in_a_row.most;
+        if (late && queue.in_a_row.longest.count() == 0) {
+            late = queue.waiter[next % queue.size].load(std::memory_order_relaxed) == 0;
+        } else if (late) {
             const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
             if (times == 0) {
                 _row_began.store(now, std::memory_order_relaxed);
             }
-            late =
-                now - _row_began.load(std::memory_order_relaxed) < std::chrono::nanoseconds(longest_in_a_row).count();
+            late = now - _row_began.load(std::memory_order_relaxed) < queue.in_a_row.longest.count();
         }
         _in_a_row.store(late ? times + 1 : 0, std::memory_order_relaxed);
-        if (late) {
-            _left_late.store(queue.rank + 1, std::memory_order_release);
-        }
         return late;
     }
     // false: another one has ended that.
@@ -161,10 +175,15 @@ private:
         const auto is_next = [&] {
             return admitted.load(std::memory_order_acquire) == ticket || leave_for_writer(ticket);
         };
+        std::uint32_t pauses = 0;
         for (std::uint32_t i = 0; i < queue.first_looks; ++i) {
             if (is_next()) {
                 return 0;
             }
+            for (std::uint32_t k = 0; k < pauses; ++k) {
+                pause_processor();
+            }
+            pauses = std::min(2 * pauses + 1, most_pauses);
         }
         std::atomic<std::uint32_t>& name = queue.waiter[ticket % queue.size];
         name.store(queue.rank + 1, std::memory_order_release);
