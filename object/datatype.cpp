@@ -140,15 +140,13 @@ bool add_blocks(const Blocks& blocks, Bounds& bounds) {
 
 int measure(const Recipe& recipe, Bounds& bounds) {
     bool overflow = false;
-    const bool added = with_blocks(recipe, [&](const auto& blocks) { return add_blocks(blocks, bounds); });
-    const auto add = [&](const Piece& piece) {
-        overflow = overflow || overflows(piece);
-        if (!overflow) {
-            bounds.add(piece);
-        }
-    };
-    if (!added) {
-        for_each_piece(recipe, add);
+    if (!with_blocks(recipe, [&](const auto& blocks) { return add_blocks(blocks, bounds); })) {
+        for_each_piece(recipe, [&](const Piece& piece) {
+            overflow = overflow || overflows(piece);
+            if (!overflow) {
+                bounds.add(piece);
+            }
+        });
     }
     const bool fine = !overflow && fits(bounds.size) && fits(bounds.data.low) && fits(bounds.data.high) &&
         fits(bounds.data.high - bounds.data.low) && fits(bounds.markers.low) &&

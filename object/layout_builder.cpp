@@ -161,10 +161,10 @@ private:
 
     // false: the recipe has other components, or no list of blocks.
     bool add_byte_blocks(const Recipe& recipe) {
+        if (tabulate_blocks(recipe, tables(), _sequence)) {
+            return true;
+        }
         return with_blocks(recipe, [&](const auto& blocks) {
-            if (tabulate_blocks(recipe, tables(), _sequence)) {
-                return true;
-            }
             if (!are_byte_blocks(blocks)) {
                 return false;
             }
@@ -183,14 +183,12 @@ private:
         return {_layout._offsets, _layout._places};
     }
 
-    // Most types have few components, which are found faster in a list.
+    // Most types have one component, which needs no table.
     Component& component_of(const Datatype& type) {
-        const auto known = std::find(_types.begin(), _types.end(), &type);
-        const auto free = known == _types.end() ? std::find(_types.begin(), _types.end(), nullptr) : known;
-        if (free != _types.end()) {
-            *free = &type;
+        if (_first_type == nullptr) {
+            _first_type = &type;
         }
-        Component& component = free != _types.end() ? _few[std::size_t(free - _types.begin())] : _others[&type];
+        Component& component = _first_type == &type ? _first : _others[&type];
         if (component.layout == nullptr) {
             component.layout = _view == Layout::View::bytes ? &type.layout() : &type.typed_layout();
         }
@@ -273,10 +271,10 @@ private:
 
     Layout& _layout;
     const Layout::View _view;
-    std::vector<Node> _sequence;             // what tabulate() has not looked at
-    std::vector<Node> _tabulated;            // what precedes it
-    std::array<const Datatype*, 4> _types{}; // of the first components
-    std::array<Component, 4> _few;
+    std::vector<Node> _sequence;           // what tabulate() has not looked at
+    std::vector<Node> _tabulated;          // what precedes it
+    const Datatype* _first_type = nullptr; // of the first component
+    Component _first;
     std::unordered_map<const Datatype*, Component> _others;
     std::size_t _spliced = 0;
 };

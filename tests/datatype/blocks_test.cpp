@@ -228,7 +228,8 @@ TEST(Tables, ForgiveAFewMergedBlocks) {
     EXPECT_EQ(body_of(known), Body::equal);
 }
 
-// Lists of blocks of one component, as the four constructors take them with arguments of both sizes.
+// Lists of blocks, as the constructors take them with arguments of both sizes: of one component, and in structs with
+// elements of MPI_CHAR between them.
 struct List {
     Known component;
     std::vector<int> lengths;
@@ -237,11 +238,12 @@ struct List {
 
     Known made_by(int combiner, bool large) const {
         const bool blocks = combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
-        const bool in_bytes = combiner == MPI_COMBINER_HINDEXED || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        const bool in_struct = combiner == MPI_COMBINER_STRUCT;
+        const bool in_bytes = in_struct || combiner == MPI_COMBINER_HINDEXED || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        const Known character{named(MPI_CHAR), {{0, 1}}};
         Recipe recipe;
         recipe.combiner = combiner;
         recipe.large = large;
-        recipe.types = {component.type};
         const auto add = [&](int value) { large ? recipe.add_count(MPI_Count(value)) : recipe.add_count(value); };
         add(int(lengths.size()));
         for (std::size_t i = 0; i < (blocks ? 1 : lengths.size()); ++i) {
@@ -250,10 +252,14 @@ struct List {
         Known made;
         for (std::size_t i = 0; i < lengths.size(); ++i) {
             const MPI_Aint place = places[i] * component.type->extent;
+            const Known& of_block = in_struct && i % 2 != 0 ? character : component;
             in_bytes ? recipe.add_address(place) : add(places[i]);
+            if (in_struct || i == 0) {
+                recipe.types.push_back(of_block.type);
+            }
             for (int k = 0; k < lengths[i]; ++k) {
-                for (const auto& [displacement, bytes] : component.blocks) {
-                    made.blocks.emplace_back(place + k * component.type->extent + displacement, bytes);
+                for (const auto& [displacement, bytes] : of_block.blocks) {
+                    made.blocks.emplace_back(place + k * of_block.type->extent + displacement, bytes);
                 }
             }
         }
@@ -291,7 +297,7 @@ TEST(Tables, AreTheSameFromEachConstructor) {
             const List list = random_list(random, blocks);
             for (bool large : {false, true}) {
                 for (int combiner : {MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK,
-                         MPI_COMBINER_HINDEXED_BLOCK}) {
+                         MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_STRUCT}) {
                     const bool blocks_of_one =
                         combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
                     if (!blocks_of_one || list.one_length) {

@@ -18,7 +18,7 @@ namespace patchbay::osc::sm {
 // one seldom runs, at the pace of the scheduler. What is done with the lock held may take longer than that.
 struct InARow {
     std::uint32_t most;
-    std::chrono::nanoseconds longest;
+    std::chrono::nanoseconds longest; // 0: until the next one has ended its first looks (TicketQueue)
 };
 inline constexpr InARow on_own_cores{8, std::chrono::nanoseconds(0)};
 inline constexpr InARow on_shared_cores{8, std::chrono::microseconds(50)};
@@ -54,8 +54,8 @@ struct Turn {
 // A writer that leaves while others wait may leave later: it names itself in _left_late, and that state is ended either
 // by the writer, which then has the lock again, with its old ticket, or by the first of the queue (this may be the
 // writer, with another ticket), which does what remains to be done, and enters. The first of the queue waits for
-// InARow::most times the others at most. A member that has not left late does not look at _left_late before it takes a
-// ticket: the look would fetch the cache line once more.
+// InARow::most times the others at most. A member that has not left late does not look at _left_late before it enters
+// the queue: the look would fetch the cache line once more.
 //
 // A member that changes one of these words rings the one that waits for it. A waiter names itself in the queue before
 // it looks again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
@@ -124,7 +124,7 @@ public:
     bool is_left_late() const noexcept { return _left_late.load(std::memory_order_acquire) != 0; }
 
 private:
-    // Whether the writer leaves late, while the member with ticket `next` waits.
+    // Whether the writer leaves late, while another member waits: the one at `next` in the queue is the first.
     bool leave_late(const TicketQueue& queue, std::uint32_t next) noexcept {
         const std::uint32_t times = _in_a_row.load(std::memory_order_relaxed);
         bool late = times < queue.in_a_row.most;
