@@ -3,6 +3,7 @@
 #include "mpi/api/args.h"
 #include "object/error_cause.h"
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -11,8 +12,11 @@ namespace patchbay::api {
 
 // The object of an active request; nullptr: the handle is null or the request is inactive.
 inline Request* active(MPI_Request handle) noexcept {
+    if (reinterpret_cast<std::uintptr_t>(handle) < first_dynamic_handle) {
+        return nullptr; // MPI_REQUEST_NULL, as most are at last in a loop of MPI_Waitany: no other one is predefined
+    }
     Request* request = to_object<Request>(handle);
-    return request != nullptr && request->is_active() ? request : nullptr;
+    return request->is_active() ? request : nullptr;
 }
 
 // The code of a complete request, which its status is then ready for.
@@ -72,12 +76,12 @@ inline bool check_all(Arguments& args, const char* name, const MPI_Request* hand
         return false;
     }
     CommonSession session;
-    for (int i = 0; i < count; ++i) {
-        if (handles[i] == MPI_REQUEST_NULL) {
+    for (const MPI_Request handle : std::span(handles, std::size_t(count))) {
+        if (handle == MPI_REQUEST_NULL) {
             continue; // as most are at last in a loop of MPI_Waitany
         }
-        const Request* request = probed_object<Request>(handles[i]);
-        if (!session.has(request) && !session.admits(args, name, handles[i], request)) {
+        const Request* request = probed_object<Request>(handle);
+        if (!session.has(request) && !session.admits(args, name, handle, request)) {
             return false;
         }
     }

@@ -250,7 +250,7 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 }
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-    const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
+    const int* weights, MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
     api::Arguments args("MPI_Dist_graph_create", comm_old);
     if (api::checking() &&
         !(api::begins(args, "comm_dist_graph", comm_dist_graph) && args.info_or_null("info", info) &&
@@ -264,8 +264,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     });
 }
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-    int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder,
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int* sourceweights,
+    int outdegree, const int destinations[], const int* destweights, MPI_Info info, int reorder,
     MPI_Comm* comm_dist_graph) {
     api::Arguments args("MPI_Dist_graph_create_adjacent", comm_old);
     const api::Direction in{
@@ -298,8 +298,8 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree
 }
 
 // If there is less room than there are neighbours, the first ones are returned (MPI-5.0, 8.5.5).
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-    int destinations[], int destweights[]) {
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int* sourceweights, int maxoutdegree,
+    int destinations[], int* destweights) {
     api::Arguments args("MPI_Dist_graph_neighbors", comm);
     if (api::checking() &&
         !(api::has_distributed_graph(args) && api::not_negative(args, MPI_ERR_ARG, "maxindegree", maxindegree) &&

@@ -79,6 +79,39 @@ TEST_F(Nodes, FewProcessesHaveRingsFromTheFirstPacketOn) {
     EXPECT_EQ(node(1).total, 1u);
 }
 
+// Short payloads that do not fit into a slot stay in the first part of the ring of bytes, which holds more than the
+// slots announce; only longer ones take the rest of its memory.
+TEST_F(Nodes, ShortPayloadsTakeOnlyTheFirstPartOfARing) {
+    make(2, with(1, 16, 384 << 10));
+    const auto memory = [this] {
+        struct stat file {};
+        EXPECT_EQ(fstat(fd, &file), 0);
+        return std::size_t(file.st_blocks) * 512;
+    };
+    const auto send = [this](std::size_t size, int most_behind) {
+        node(0).fixed_size = node(1).fixed_size = size;
+        for (int i = 0; i < 5000; ++i) {
+            while (node(0).send(1) == SendCode::full) {
+                node(1).sm->poll();
+            }
+            if (i % most_behind == 0) {
+                poll_all();
+            }
+        }
+        poll_all();
+    };
+    send(100, 1);
+    const std::size_t first = memory();
+    for (const int most_behind : {1, 5, 17, 40, 5000}) {
+        send(64 + std::size_t(most_behind) % 64, most_behind);
+        EXPECT_EQ(memory(), first) << most_behind;
+    }
+    send(4096, 1);
+    EXPECT_GE(memory(), first + (96 << 10));
+    EXPECT_TRUE(all_good());
+    EXPECT_EQ(node(1).total, 7 * 5000u);
+}
+
 // Processes come and go, and leave their rings behind; those that come later use the queue.
 TEST_F(Nodes, AProcessWithoutRoomForAnotherRingReceivesThroughItsQueue) {
     const Settings settings = with(16, 16, 384 << 10);

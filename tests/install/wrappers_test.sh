@@ -58,6 +58,26 @@ END
 ./cxx || fail 'built as C++'
 "$bin/mpicc" -E 'a file.c' >preprocessed.c
 grep -q MPI_Get_version preprocessed.c || fail 'mpicc -E'
+# The constants that stand for an argument give no warning. They are addresses of nothing, which gcc takes for small arrays.
+cat >constants.c <<'END'
+#include <mpi.h>
+void constants(MPI_Comm comm, int peer, int *found, MPI_Request *requests, MPI_Comm *made) {
+    int one = 1, flag;
+    void *buffer;
+    MPI_Dist_graph_create(comm, 1, &peer, &one, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, made);
+    MPI_Dist_graph_create_adjacent(comm, 1, &peer, MPI_UNWEIGHTED, 0, found, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, made);
+    MPI_Dist_graph_neighbors(comm, 1, found, MPI_UNWEIGHTED, 1, found, MPI_UNWEIGHTED);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Testany(2, requests, &one, &flag, MPI_STATUS_IGNORE);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, found, 1, MPI_INT, comm);
+    MPI_Bcast(MPI_BOTTOM, 0, MPI_INT, 0, comm);
+    MPI_Comm_spawn("a", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, made, MPI_ERRCODES_IGNORE);
+    MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
+    MPI_Comm_detach_buffer(comm, &buffer, &one);
+}
+END
+"$bin/mpicc" -O2 -Wall -Wextra -Werror -c constants.c || fail 'a constant gives a warning'
+"$bin/mpicxx" -O2 -Wall -Wextra -Werror -x c++ -c constants.c || fail 'a constant gives a warning in C++'
 ln -s "$bin/mpicc" elsewhere-mpicc
 ./elsewhere-mpicc 'a file.c' -o linked && ./linked || fail 'a link to the wrapper from elsewhere'
 

@@ -313,12 +313,10 @@ SendCode SmModule::send_otherwise(SmEndpoint& to, const void* header, std::size_
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
     std::size_t payload_size) noexcept {
-    std::byte* room = to.out.reserve_bulk(payload_size);
+    SendCode code;
+    std::byte* room = reserve_bulk(to, payload_size, &code);
     if (room == nullptr) {
-        return SendCode::full;
-    }
-    if (!has_memory(to, room, payload_size)) [[unlikely]] {
-        return SendCode::no_memory;
+        return code;
     }
     to.payload_copy.copy(room, static_cast<const std::byte*>(payload), payload_size);
     to.out.push_bulk(header, header_size, payload_size);
@@ -326,12 +324,24 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
     return SendCode::ok;
 }
 
+// `room`, with memory behind it, or other room. The first use of a page costs each of the two processes 0.5 to 15 us: a
+// short message would be three times as slow in the first lap of the ring. A longer one is faster where the ring is
+// larger, because the receiver's cache then has no lines of the last lap.
+std::byte* SmModule::with_memory(SmEndpoint& to, std::byte* room, std::size_t size) noexcept {
+    if (size <= RingShape::short_payload && size <= to.bulk_committed) {
+        if (std::byte* start = to.out.reserve_at_start(size)) {
+            return start;
+        }
+    }
+    return commit_bulk(to, to.out.offset_in_bulk(room) + size) ? room : nullptr;
+}
+
 // As far as it is needed: a ring costs some 50 us, and the first longer message to each of many peers pays for it.
 bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
-    constexpr std::size_t step = 16384;
     const std::size_t offset = _settings.shape.head_bytes() + to.bulk_committed;
-    const std::size_t committed = std::min(_settings.shape.bulk_size, round_up(end, step));
-    Status status = _heap.commit(to.ring, offset, committed - to.bulk_committed);
+    const std::size_t committed = std::min(_settings.shape.bulk_size, round_up(end, RingShape::bulk_step));
+    const std::size_t more = committed - to.bulk_committed;
+    Status status = _heap.commit(to.ring, offset, more);
     if (!status) {
         return unless_out_of_memory(false, [&] {
             _no_memory.error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to rank {}: {}",
@@ -339,6 +349,7 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
             return false;
         });
     }
+    populate({to.out.bulk() + to.bulk_committed, more}, Access::write);
     to.bulk_committed = committed;
     return true;
 }
@@ -350,12 +361,10 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
     }
     const bool in_bulk = header_size + payload_size > Slot::room;
     const std::size_t size = std::min(payload_size, _limits.packet);
-    std::byte* room = in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
+    SendCode code = SendCode::full;
+    std::byte* room = in_bulk ? reserve_bulk(peer, size, &code) : peer.out.reserve_inline(header_size);
     if (room == nullptr) {
-        return {SendCode::full, {}};
-    }
-    if (in_bulk && !has_memory(peer, room, size)) {
-        return {SendCode::no_memory, {}};
+        return {code, {}};
     }
     peer.reserved_in_ring = in_bulk ? SmEndpoint::Reserved::bulk : SmEndpoint::Reserved::slot;
     return {SendCode::ok, {in_bulk ? place_to_pack(peer, room, size) : room, size}};

@@ -82,11 +82,17 @@ private:
         std::size_t payload_size) noexcept;
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
-    // Is there memory behind `room` in the bulk ring? false: none left, which has been reported.
-    bool has_memory(SmEndpoint& to, const std::byte* room, std::size_t size) noexcept {
-        const std::size_t end = to.out.offset_in_bulk(room) + size;
-        return end <= to.bulk_committed || commit_bulk(to, end);
+    // Room for a payload in the bulk ring, with memory behind it; nullptr: there is none, for the reason *code.
+    std::byte* reserve_bulk(SmEndpoint& to, std::size_t size, SendCode* code) noexcept {
+        *code = SendCode::full;
+        std::byte* room = to.out.reserve_bulk(size);
+        if (room != nullptr && to.out.offset_in_bulk(room) + size > to.bulk_committed) [[unlikely]] {
+            *code = SendCode::no_memory;
+            room = with_memory(to, room, size);
+        }
+        return room;
     }
+    std::byte* with_memory(SmEndpoint& to, std::byte* room, std::size_t size) noexcept;
     bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
     // Where the caller of reserve() writes a payload for `room`: the stage, if it is to be copied from there.
     std::byte* place_to_pack(SmEndpoint& to, std::byte* room, std::size_t size) noexcept;

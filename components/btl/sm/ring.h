@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/common/short_copy.h"
+#include "core/base/populate.h"
 #include "core/base/round_up.h"
 #include "core/progress/doorbell.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +53,9 @@ struct RingShape {
     std::size_t bulk_size;
 
     static constexpr std::size_t page = 4096;
-    std::size_t head_bytes() const noexcept { // what a ring needs before its first bulk payload
+    static constexpr std::size_t bulk_step = 16384;   // of the bulk ring, that memory is taken for at a time
+    static constexpr std::size_t short_payload = 128; // which takes no more memory as long as the receiver keeps up
+    std::size_t head_bytes() const noexcept {         // what a ring needs before its first bulk payload
         return round_up(sizeof(ReceiverLine) + sizeof(SenderLine) + slots * sizeof(Slot), page);
     }
     std::size_t bytes() const noexcept { return head_bytes() + bulk_size; }
@@ -141,6 +145,18 @@ public:
         }
         return _bulk + (_skip != 0 ? 0 : offset);
     }
+    // The same at the start of the bulk ring, in place of the room that reserve_bulk() has just given: the bytes up to
+    // the end are left out. nullptr: the receiver has not read what is at the start; the room from before stays.
+    std::byte* reserve_at_start(std::size_t size) noexcept {
+        const std::size_t to_end = _bulk_mask + 1 - (_bulk_head & _bulk_mask);
+        refresh();
+        if (_bulk_head + to_end + round_to_line(size) - _bulk_consumed > _bulk_mask + 1) {
+            return nullptr;
+        }
+        _skip = to_end;
+        return _bulk;
+    }
+    std::byte* bulk() const noexcept { return _bulk; }
     std::size_t offset_in_bulk(const std::byte* room) const noexcept { return std::size_t(room - _bulk); }
     void push_bulk(const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
         Slot& slot = _slots[_head & _slot_mask];
@@ -225,7 +241,9 @@ public:
           _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
           _published(_next),
           _bulk_next(memory.receiver->bulk_consumed.load(std::memory_order_relaxed)),
-          _bulk_published(_bulk_next) {}
+          _bulk_published(_bulk_next) {
+        populate({reinterpret_cast<std::byte*>(_line), shape.head_bytes()}, Access::write);
+    }
 
     bool look(Packet& packet) noexcept {
         const Slot& slot = _slots[_next & _slot_mask];
@@ -250,7 +268,11 @@ public:
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
         }
-        packet.payload = _bulk + (_bulk_next & _bulk_mask);
+        const std::size_t offset = _bulk_next & _bulk_mask;
+        if (offset + packet.payload_size > _bulk_populated) [[unlikely]] {
+            populate_bulk(offset + packet.payload_size);
+        }
+        packet.payload = _bulk + offset;
         _bulk_next += round_to_line(packet.payload_size);
         return true;
     }
@@ -286,9 +308,15 @@ private:
         save();
         _sender->notify();
     }
+    // The sender has taken memory up to the same step.
+    [[gnu::noinline]] void populate_bulk(std::size_t end) noexcept {
+        const std::size_t populated = std::min(round_up(end, RingShape::bulk_step), _bulk_mask + 1);
+        populate({_bulk + _bulk_populated, populated - _bulk_populated}, Access::read);
+        _bulk_populated = populated;
+    }
 
     Slot* _slots;
-    const std::byte* _bulk;
+    std::byte* _bulk;
     ReceiverLine* _line;
     Doorbell* _sender;
     std::uint32_t _slot_mask;
@@ -297,7 +325,8 @@ private:
     std::uint32_t _published;
     std::uint64_t _bulk_next;
     std::uint64_t _bulk_published;
-    std::uint64_t _bulk_before = 0; // _bulk_next before the last packet with a payload in the bulk ring
+    std::size_t _bulk_populated = 0; // bytes of the bulk ring, from its start
+    std::uint64_t _bulk_before = 0;  // _bulk_next before the last packet with a payload in the bulk ring
 };
 
 } // namespace patchbay::btl::sm
