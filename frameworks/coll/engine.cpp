@@ -208,9 +208,10 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     *request = operation;
     operation->activate();
     if (outstanding->add(*operation)) {
-        operation->begin();
+        operation->begin_at_once();
+    } else {
+        progress_of(comm).poll();
     }
-    progress_of(comm).poll(); // sends the first messages before the caller continues its computation
     return MPI_SUCCESS;
 }
 

@@ -166,19 +166,20 @@ int Operation::start() noexcept {
         gate->begin();
     }
     set_active();
-    // The first messages are sent before the caller continues its computation.
-    bool begun;
-    if (_joint != nullptr) {
-        begun = progress->run_alone([this] { begin_joint_start(true); });
-    } else {
+    if (_joint == nullptr) {
         schedule.note_start();
-        begun = progress->run_alone([this] { begin_start(); });
     }
+    begin_at_once();
+    return MPI_SUCCESS;
+}
+
+void Operation::begin_at_once() noexcept {
+    const bool begun = _joint != nullptr ? progress->run_alone([this] { begin_joint_start(true); })
+                                         : progress->run_alone([this] { begin_start(); });
     if (!begun) [[unlikely]] {
         begin();
         progress->poll();
     }
-    return MPI_SUCCESS;
 }
 
 int Operation::run_once() noexcept {
