@@ -210,7 +210,7 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (outstanding->add(*operation)) {
         operation->begin_at_once();
     } else {
-        progress_of(comm).poll();
+        progress_of(comm).poll(); // too many are under way: some of them may end
     }
     return MPI_SUCCESS;
 }

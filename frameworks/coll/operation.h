@@ -69,8 +69,8 @@ public:
     int run_once() noexcept;
     // Has the next poll start the schedule; the request is active.
     void begin() noexcept { _begin.post(); }
-    // Sends the first messages before the caller continues its computation. Polls only where another thread may poll,
-    // which would store messages that are not waited for yet: with each start some more.
+    // Sends the first messages before the caller continues its computation. A poll would store messages that no receive
+    // waits for yet, with each start some more: there is one only where another thread may poll.
     void begin_at_once() noexcept;
     void activate() noexcept { set_active(); }
 

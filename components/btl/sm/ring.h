@@ -70,11 +70,14 @@ struct RingMemory {
     Slot* slots;
     std::byte* bulk;
 
+    // Both ends are about to use the head as a whole; memory has been taken for it.
     RingMemory(std::byte* base, const RingShape& shape) noexcept
         : receiver(reinterpret_cast<ReceiverLine*>(base)),
           sender(reinterpret_cast<SenderLine*>(base + sizeof(ReceiverLine))),
           slots(reinterpret_cast<Slot*>(base + sizeof(ReceiverLine) + sizeof(SenderLine))),
-          bulk(base + shape.head_bytes()) {}
+          bulk(base + shape.head_bytes()) {
+        populate({base, shape.head_bytes()}, Access::write);
+    }
 };
 
 using common::copy_short;
@@ -137,9 +140,9 @@ public:
         const std::size_t need = round_to_line(size);
         _skip = need > to_end ? to_end : 0;
         const std::size_t total = need + _skip;
-        if (_bulk_head + total - _bulk_consumed > _bulk_mask + 1) {
+        if (!has_bulk(total)) {
             refresh();
-            if (_bulk_head + total - _bulk_consumed > _bulk_mask + 1) {
+            if (!has_bulk(total)) {
                 return nullptr;
             }
         }
@@ -150,7 +153,7 @@ public:
     std::byte* reserve_at_start(std::size_t size) noexcept {
         const std::size_t to_end = _bulk_mask + 1 - (_bulk_head & _bulk_mask);
         refresh();
-        if (_bulk_head + to_end + round_to_line(size) - _bulk_consumed > _bulk_mask + 1) {
+        if (!has_bulk(to_end + round_to_line(size))) {
             return nullptr;
         }
         _skip = to_end;
@@ -195,6 +198,7 @@ public:
     }
 
 private:
+    bool has_bulk(std::size_t bytes) const noexcept { return _bulk_head + bytes - _bulk_consumed <= _bulk_mask + 1; }
     void refresh() noexcept {
         _full_head = _receiver->slots_consumed.load(std::memory_order_acquire) + _slot_mask + 1;
         _bulk_consumed = _receiver->bulk_consumed.load(std::memory_order_acquire);
@@ -241,9 +245,7 @@ public:
           _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
           _published(_next),
           _bulk_next(memory.receiver->bulk_consumed.load(std::memory_order_relaxed)),
-          _bulk_published(_bulk_next) {
-        populate({reinterpret_cast<std::byte*>(_line), shape.head_bytes()}, Access::write);
-    }
+          _bulk_published(_bulk_next) {}
 
     bool look(Packet& packet) noexcept {
         const Slot& slot = _slots[_next & _slot_mask];

@@ -85,7 +85,6 @@ Status SmModule::make_ring(SmEndpoint& to, Port::Ring& entry) {
         _heap.free(ring->address);
         return taken ? Status(Error{Errc::out_of_memory, "no cell to announce a ring with"}) : taken;
     }
-    populate(ring->bytes.first(_settings.shape.head_bytes()), Access::write);
     entry = {ring->address, to.slot, 0};
     send_ring_cell(to, cell, Cell::Kind::ring_opened, _node.slot(), ring->address);
     use_ring(to, ring->address, ring->bytes.data());
